@@ -5,6 +5,7 @@
 #define RLX_DIALECT_RLXOPS_TD
 
 include "RLX/Dialect/RLXElementwiseOps.td"
+include "RLX/Dialect/RLXKernelOps.td"
 include "RLX/Dialect/RLXLeafOps.td"
 include "RLX/Dialect/RLXLinearAlgebraOps.td"
 include "RLX/Dialect/RLXRandomOps.td"
