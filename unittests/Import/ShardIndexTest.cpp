@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "RLX/Import/TensorSource.h"
+
+#include "TestFiles.h"
+#include "gmock/gmock.h"
+
+using namespace rlx;
+using testing::HasSubstr;
+
+namespace {
+
+class ShardIndex : public testing::Test {
+protected:
+  ShardIndex() {
+    writeShard("one", "11");
+    writeShard("two", "22");
+  }
+
+  /// A shard with one tensor of two bytes, called as the file is.
+  void writeShard(llvm::StringRef name, llvm::StringRef data) {
+    files.write((name + ".safetensors").str(),
+                safetensors(("{\"" + name +
+                             "\":{\"dtype\":\"U8\",\"shape\":[2],"
+                             "\"data_offsets\":[0,2]}}")
+                                .str(),
+                            data));
+  }
+
+  std::string errorOf(llvm::StringRef index) {
+    auto source =
+        openTensorSource(files.write("model.safetensors.index.json", index));
+    return source ? "no error" : llvm::toString(source.takeError());
+  }
+
+  TestDirectory files;
+};
+
+} // namespace
+
+TEST_F(ShardIndex, OpensTheShardsItNames) {
+  files.write("model.safetensors.index.json",
+              R"({"metadata":{"total_size":4},"weight_map":)"
+              R"({"one":"one.safetensors","two":"two.safetensors"}})");
+  auto source = llvm::cantFail(openTensorSource(files.path("")));
+  ASSERT_EQ(source->tensors().size(), 2u);
+  EXPECT_EQ(source->find("one")->data.front(), '1');
+  EXPECT_EQ(source->find("two")->data.front(), '2');
+  EXPECT_EQ(source->find("two")->file, files.path("two.safetensors"));
+}
+
+TEST_F(ShardIndex, RefusesATensorThatItsShardLacks) {
+  EXPECT_THAT(errorOf(R"({"weight_map":{"one":"two.safetensors"}})"),
+              HasSubstr(":1:16: tensor 'one' is not in "));
+  EXPECT_THAT(errorOf(R"({"weight_map":{"one":"three.safetensors"}})"),
+              HasSubstr("three.safetensors: No such file"));
+}
+
+// An index makes nothing be read but its neighbours.
+TEST_F(ShardIndex, RefusesFilesElsewhere) {
+  for (llvm::StringRef file : {"../one.safetensors", "/etc/passwd", "", "..",
+                               "a/one.safetensors", "one.safetensors\\u0000"})
+    EXPECT_THAT(errorOf(("{\"weight_map\":{\"one\":\"" + file + "\"}}").str()),
+                HasSubstr("expected the name of a file beside the index"));
+}
+
+TEST_F(ShardIndex, RefusesOtherForms) {
+  EXPECT_THAT(errorOf("[]"), HasSubstr("has no \"weight_map\""));
+  EXPECT_THAT(errorOf("{}"), HasSubstr("has no \"weight_map\""));
+  EXPECT_THAT(errorOf(R"({"weight_map":3})"), HasSubstr("has no"));
+  EXPECT_THAT(errorOf(R"({"weight_map":{"one":1}})"),
+              HasSubstr("tensor 'one' is mapped to a number"));
+  EXPECT_THAT(errorOf("{"), HasSubstr("text ends"));
+}
