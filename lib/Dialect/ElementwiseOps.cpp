@@ -28,6 +28,17 @@ OpFoldResult NegOp::fold(FoldAdaptor) {
   return {};
 }
 
+LogicalResult CastOp::verify() {
+  if (getInput().getType().getShape() == getType().getShape())
+    return success();
+  InFlightDiagnostic diag = emitOpError("result is ")
+                            << getType() << " but input is "
+                            << getInput().getType()
+                            << "; a cast keeps the shape";
+  diag.attachNote(getInput().getLoc()) << "input is " << getInput().getType();
+  return diag;
+}
+
 OpFoldResult CastOp::fold(FoldAdaptor) {
   if (getInput().getType() == getType())
     return getInput();

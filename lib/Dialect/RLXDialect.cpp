@@ -46,12 +46,95 @@ void RLXDialect::initialize() {
 #include "RLX/Dialect/RLXOps.cpp.inc"
       >();
 }
-LogicalResult RLXDialect::verifyRegionArgAttribute(Operation *op, unsigned,
-                                                   unsigned argIndex,
-                                                   NamedAttribute attribute) {
+
+//===----------------------------------------------------------------------===//
+// Attributes on arguments and results of functions
+//===----------------------------------------------------------------------===//
+
+/// `rlx.name`: a string that no earlier argument (or result) has.
+static LogicalResult verifyName(
+    FunctionOpInterface func, StringRef what, unsigned index,
+    Attribute attribute,
+    llvm::function_ref<StringRef(FunctionOpInterface, unsigned)> getName) {
+  auto name = dyn_cast<StringAttr>(attribute);
+  if (!name || name.getValue().empty())
+    return func.emitOpError()
+           << what << ' ' << index << " has " << kNameAttr << " = " << attribute
+           << " but a name is a string that is not empty";
+  for (unsigned i = 0; i < index; ++i)
+    if (getName(func, i) == name.getValue())
+      return func.emitOpError() << what << "s " << i << " and " << index
+                                << " both have the name " << name;
   return success();
 }
-LogicalResult RLXDialect::verifyRegionResultAttribute(
-    Operation *op, unsigned, unsigned resultIndex, NamedAttribute attribute) {
+
+/// `rlx.dims`: an integer for each static size and a symbol for each `?`.
+static LogicalResult verifyDims(FunctionOpInterface func, StringRef what,
+                                unsigned index, Attribute attribute,
+                                Type type) {
+  auto emitError = [&] {
+    return func.emitOpError() << what << ' ' << index << " of type " << type
+                              << " has " << kDimsAttr << " = " << attribute;
+  };
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return emitError() << " but is no ranked tensor";
+  auto dims = dyn_cast<ArrayAttr>(attribute);
+  if (!dims || !llvm::all_of(dims, [](Attribute entry) {
+        auto integer = dyn_cast<IntegerAttr>(entry);
+        return isa<FlatSymbolRefAttr>(entry) ||
+               (integer && integer.getType().isSignlessInteger(64));
+      }))
+    return emitError() << " but dims are a list of integers and symbols, such "
+                          "as [@batch, 784]";
+  if (static_cast<int64_t>(dims.size()) != tensor.getRank())
+    return emitError() << " with " << dims.size() << " entries for "
+                       << tensor.getRank() << " dims";
+  for (auto [i, entry] : llvm::enumerate(dims)) {
+    Dim dim = getDim(entry);
+    int64_t size = tensor.getDimSize(i);
+    if (ShapedType::isDynamic(size) && !dim.isSymbol())
+      return emitError() << " but dim " << i
+                         << " is `?`, which takes a symbol such as @batch";
+    if (!ShapedType::isDynamic(size) && dim.size != size)
+      return emitError() << " but dim " << i << " has the static size " << size;
+  }
   return success();
+}
+
+static LogicalResult verifyAttribute(
+    Operation *op, StringRef what, unsigned index, NamedAttribute attribute,
+    llvm::function_ref<Type(FunctionOpInterface)> getType,
+    llvm::function_ref<StringRef(FunctionOpInterface, unsigned)> getName) {
+  auto func = dyn_cast<FunctionOpInterface>(op);
+  if (!func)
+    return op->emitOpError()
+           << what << ' ' << index << " has " << attribute.getName().getValue()
+           << " but only functions have inputs and outputs";
+  if (attribute.getName() == kNameAttr)
+    return verifyName(func, what, index, attribute.getValue(), getName);
+  if (attribute.getName() == kDimsAttr)
+    return verifyDims(func, what, index, attribute.getValue(), getType(func));
+  return func.emitOpError()
+         << what << ' ' << index << " has the unknown attribute "
+         << attribute.getName().getValue() << "; there are " << kNameAttr
+         << " and " << kDimsAttr;
+}
+
+LogicalResult RLXDialect::verifyRegionArgAttribute(Operation *op, unsigned,
+                                                   unsigned index,
+                                                   NamedAttribute attribute) {
+  return verifyAttribute(
+      op, "argument", index, attribute,
+      [&](FunctionOpInterface func) { return func.getArgumentTypes()[index]; },
+      getArgName);
+}
+
+LogicalResult
+RLXDialect::verifyRegionResultAttribute(Operation *op, unsigned, unsigned index,
+                                        NamedAttribute attribute) {
+  return verifyAttribute(
+      op, "result", index, attribute,
+      [&](FunctionOpInterface func) { return func.getResultTypes()[index]; },
+      getResultName);
 }

@@ -3,6 +3,7 @@
 
 #include "RLX/Dialect/RLXShape.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
@@ -38,6 +39,36 @@ StringRef getResultName(FunctionOpInterface func, unsigned index) {
   return name ? name.getValue() : StringRef();
 }
 
+std::optional<SymbolSource> findSymbol(FunctionOpInterface func,
+                                       StringRef symbol) {
+  for (unsigned arg = 0, e = func.getNumArguments(); arg < e; ++arg) {
+    ArrayAttr dims = getArgDims(func, arg);
+    if (!dims)
+      continue;
+    for (auto [dim, entry] : llvm::enumerate(dims))
+      if (getDim(entry).symbol == symbol)
+        return SymbolSource{arg, static_cast<unsigned>(dim)};
+  }
+  return std::nullopt;
+}
+
+SmallVector<std::pair<StringRef, SymbolSource>>
+getSymbols(FunctionOpInterface func) {
+  SmallVector<std::pair<StringRef, SymbolSource>> symbols;
+  llvm::StringSet<> seen;
+  for (unsigned arg = 0, e = func.getNumArguments(); arg < e; ++arg) {
+    ArrayAttr dims = getArgDims(func, arg);
+    if (!dims)
+      continue;
+    for (auto [i, entry] : llvm::enumerate(dims)) {
+      Dim dim = getDim(entry);
+      if (dim.isSymbol() && seen.insert(dim.symbol).second)
+        symbols.push_back({dim.symbol, {arg, static_cast<unsigned>(i)}});
+    }
+  }
+  return symbols;
+}
+
 std::optional<int64_t> broadcastDim(int64_t lhs, int64_t rhs) {
   if (lhs == rhs || rhs == 1)
     return lhs;
@@ -65,21 +96,16 @@ LogicalResult broadcastShapes(ArrayRef<int64_t> lhs, ArrayRef<int64_t> rhs,
 
 LogicalResult inferBroadcast(std::optional<Location> location, Value lhs,
                              Value rhs, SmallVectorImpl<Type> &inferred) {
-  auto lhsType = dyn_cast<RankedTensorType>(lhs.getType());
-  auto rhsType = dyn_cast<RankedTensorType>(rhs.getType());
+  auto lhsType = cast<RankedTensorType>(lhs.getType());
+  auto rhsType = cast<RankedTensorType>(rhs.getType());
   SmallVector<int64_t> shape;
-  if (lhsType && rhsType &&
-      succeeded(
+  if (succeeded(
           broadcastShapes(lhsType.getShape(), rhsType.getShape(), shape))) {
     inferred.push_back(RankedTensorType::get(shape, lhsType.getElementType()));
     return success();
   }
   if (!location)
     return failure();
-  if (!lhsType || !rhsType)
-    return emitError(*location)
-           << "operands are " << lhs.getType() << " and " << rhs.getType()
-           << " but must be ranked tensors";
   InFlightDiagnostic diag = emitError(*location)
                             << "operands " << lhsType << " and " << rhsType
                             << " do not broadcast: aligned at the innermost "

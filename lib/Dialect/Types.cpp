@@ -78,7 +78,7 @@ LogicalResult PackedType::verify(function_ref<InFlightDiagnostic()> emitError,
   std::optional<int64_t> count = getStaticElementCount(shape);
   if (!count || !llvm::checkedMul<int64_t>(
                     *count, elementType.getIntOrFloatBitWidth() / 8))
-    return emitError() << "packed weight takes more than 2^63 bytes";
+    return emitError() << "packed weight takes more than 2^63 - 1 bytes";
   return success();
 }
 

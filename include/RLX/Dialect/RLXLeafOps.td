@@ -10,7 +10,14 @@ include "mlir/Interfaces/CallInterfaces.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 
+def RLX_LeafGroup : OpDocGroup {
+  let summary = "Weights";
+  let description = "The leaves of a graph, and what the prepare/main split makes of them.";
+}
+
 def RLX_WeightType : AnyTypeOf<[RLX_Tensor, RLX_PackedType]>;
+
+let opDocGroup = RLX_LeafGroup in {
 
 class RLX_LeafOp<string mnemonic, list<Trait> traits = []>
     : RLX_Op<mnemonic, traits # [Pure,
@@ -61,7 +68,8 @@ def RLX_ConstantOp : RLX_LeafOp<"constant"> {
   ];
 }
 
-def RLX_PreparedOp : RLX_LeafOp<"prepared"> {
+def RLX_PreparedOp : RLX_LeafOp<"prepared", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "A value that an instance of a prepare function computes";
   let description = [{
     Stands in `main` for a boundary tensor of the prepare/main split. The name is
@@ -83,8 +91,9 @@ def RLX_PrepareOp : RLX_Op<"prepare", [
   let description = [{
     Runs once before the first forward, and again when one of its weights changes.
     Instances whose computation has the same structure share `callee`. An operand
-    is the name of a `rlx.param` or `rlx.constant` of the module, or a result of
-    another instance.
+    is the name of a weight, or of a result of another instance. No result has the
+    name of a weight or of another result. An `rlx.param` that only prepare
+    functions read has no op left in the module; its type is the operand's.
 
     ```mlir
     rlx.prepare @main.prepare0("w", "scale") -> ("prep0")
@@ -97,5 +106,7 @@ def RLX_PrepareOp : RLX_Op<"prepare", [
     attr-dict `:` $type }];
   let hasVerifier = 1;
 }
+
+} // opDocGroup
 
 #endif // RLX_DIALECT_RLXLEAFOPS_TD

@@ -7,7 +7,14 @@
 include "RLX/Dialect/RLXBase.td"
 include "RLX/Dialect/RLXTypes.td"
 
+def RLX_LinearAlgebraGroup : OpDocGroup {
+  let summary = "Linear algebra";
+  let description = "Products, and the layouts of their weights.";
+}
+
 def RLX_MatrixOrPacked : AnyTypeOf<[RLX_FloatTensor, RLX_PackedType]>;
+
+let opDocGroup = RLX_LinearAlgebraGroup in {
 
 def RLX_MatmulOp : RLX_Op<"matmul", [Pure]> {
   let summary = "Matrix product of the two innermost dims; outer dims broadcast";
@@ -51,6 +58,7 @@ def RLX_LinearOp : RLX_Op<"linear", [Pure]> {
   let assemblyFormat = [{ $input `,` $weight (`bias` `(` $bias^ `:` type($bias) `)`)?
     attr-dict `:` `(` type($input) `,` type($weight) `)` `->` type($result) }];
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 def RLX_PackOp : RLX_Op<"pack", [Pure]> {
@@ -71,5 +79,7 @@ def RLX_PackOp : RLX_Op<"pack", [Pure]> {
   let hasVerifier = 1;
   let hasCanonicalizer = 1;
 }
+
+} // opDocGroup
 
 #endif // RLX_DIALECT_RLXLINEARALGEBRAOPS_TD

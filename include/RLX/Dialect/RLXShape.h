@@ -24,7 +24,7 @@ struct Dim {
   bool isSymbol() const { return !symbol.empty(); }
 };
 
-/// Entry of a dims attribute; its verifier admits i64 and flat symbols only.
+/// Reads an entry that is an i64 or a flat symbol, as verifiers ensure.
 Dim getDim(mlir::Attribute entry);
 /// All entries of a dims attribute, in order.
 llvm::SmallVector<Dim> getDims(mlir::ArrayAttr dims);
@@ -36,6 +36,18 @@ mlir::ArrayAttr getResultDims(mlir::FunctionOpInterface func, unsigned index);
 llvm::StringRef getArgName(mlir::FunctionOpInterface func, unsigned index);
 llvm::StringRef getResultName(mlir::FunctionOpInterface func, unsigned index);
 
+/// Where a symbol gets its value: dim `dim` of argument `arg`.
+struct SymbolSource {
+  unsigned arg;
+  unsigned dim;
+};
+/// The first argument dim that carries `symbol`; none if there is none.
+std::optional<SymbolSource> findSymbol(mlir::FunctionOpInterface func,
+                                       llvm::StringRef symbol);
+/// All symbols that arguments carry, in order of their first appearance.
+llvm::SmallVector<std::pair<llvm::StringRef, SymbolSource>>
+getSymbols(mlir::FunctionOpInterface func);
+
 /// Size of a dim that comes of broadcasting two: 1 stretches, `?` equals what
 /// it meets unless that is 1. None if both are known, differ and neither is 1.
 std::optional<int64_t> broadcastDim(int64_t lhs, int64_t rhs);
@@ -46,11 +58,20 @@ llvm::LogicalResult broadcastShapes(llvm::ArrayRef<int64_t> lhs,
                                     llvm::ArrayRef<int64_t> rhs,
                                     llvm::SmallVectorImpl<int64_t> &result);
 
-/// Appends the type that `lhs` and `rhs` broadcast to. Without a location it
+/// Appends the type that two ranked tensors broadcast to. Without a location it
 /// fails silently.
 llvm::LogicalResult inferBroadcast(std::optional<mlir::Location> location,
                                    mlir::Value lhs, mlir::Value rhs,
                                    llvm::SmallVectorImpl<mlir::Type> &inferred);
+
+/// Type of `rlx.matmul`; null if the operands don't fit. `rhs` is a tensor or a
+/// packed weight.
+mlir::RankedTensorType getMatmulType(mlir::RankedTensorType lhs,
+                                     mlir::Type rhs);
+/// Type of `rlx.linear`; null if the operands don't fit. `weight` is a tensor
+/// (NxK) or a packed weight (KxN).
+mlir::RankedTensorType getLinearType(mlir::RankedTensorType input,
+                                     mlir::Type weight);
 
 /// Number of elements; none if a dim is dynamic or the product exceeds int64.
 std::optional<int64_t> getStaticElementCount(llvm::ArrayRef<int64_t> shape);

@@ -5,13 +5,21 @@
 #define RLX_DIALECT_RLXSHAPEOPS_TD
 
 include "RLX/Dialect/RLXBase.td"
+include "mlir/IR/SymbolInterfaces.td"
 
-def RLX_ReshapeOp : RLX_Op<"reshape", [Pure]> {
+def RLX_ShapeGroup : OpDocGroup {
+  let summary = "Shape and data movement";
+  let description = "The elements of the operand in another shape or order.";
+}
+let opDocGroup = RLX_ShapeGroup in {
+
+def RLX_ReshapeOp : RLX_Op<"reshape", [
+    Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "The same elements in the same order under another shape";
   let description = [{
     `shape` has one entry per result dim: an integer, a symbol, or at most one -1
-    for what the element count leaves. A symbol that no input carries is defined
-    by this op in the same way, so at most one entry is unknown.
+    for what the element count leaves. A symbol that no input of the function
+    carries is found in the same way, so at most one entry is unknown.
 
     ```mlir
     %1 = rlx.reshape %0 to [@batch, 784] : tensor<?x28x28xf32> -> tensor<?x784xf32>
@@ -25,7 +33,8 @@ def RLX_ReshapeOp : RLX_Op<"reshape", [Pure]> {
   let hasCanonicalizer = 1;
 }
 
-def RLX_ExpandOp : RLX_Op<"expand", [Pure]> {
+def RLX_ExpandOp : RLX_Op<"expand", [
+    Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "Broadcast to a shape";
   let description = [{
     The input's dims are aligned at the innermost one; size 1 stretches. `shape`
@@ -55,5 +64,7 @@ def RLX_TransposeOp : RLX_Op<"transpose", [Pure, InferTypeOpAdaptor]> {
   let hasFolder = 1;
   let hasCanonicalizer = 1;
 }
+
+} // opDocGroup
 
 #endif // RLX_DIALECT_RLXSHAPEOPS_TD

@@ -24,7 +24,7 @@ def RLX_Layout : I32EnumAttr<"Layout",
 
 def RLX_PackedType : TypeDef<RLX_Dialect, "Packed"> {
   let mnemonic = "packed";
-  let summary = "A matrix stored in an encoding and a layout of its own";
+  let summary = "packed weight";
   let description = [{
     `!rlx.packed<784x64xf32, dense, panel64>` is a KxN matrix, or a stack of them
     (`BxKxN`), as a run of bytes that only ops which ask for it can read. It is
