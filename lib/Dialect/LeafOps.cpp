@@ -61,7 +61,8 @@ void ConstantOp::build(OpBuilder &builder, OperationState &state,
 ParseResult ConstantOp::parse(OpAsmParser &parser, OperationState &state) {
   auto &properties = state.getOrAddProperties<Properties>();
   StringAttr name;
-  OptionalParseResult hasName = parser.parseOptionalAttribute(name);
+  OptionalParseResult hasName =
+      parser.parseOptionalAttribute(name, parser.getBuilder().getNoneType());
   if (hasName.has_value() && failed(*hasName))
     return failure();
   properties.name = name;

@@ -224,6 +224,13 @@ func.func @edge_shapes(%s: tensor<f32>, %e: tensor<0x4xf32>) -> tensor<0x4xf32> 
   return %3 : tensor<0x4xf32>
 }
 
+// Buffers keep what was said of the tensors, and so do functions of other
+// dialects, in which one input may take several arguments.
+// CHECK-LABEL: func.func private @buffers
+func.func private @buffers(memref<?x4xf32> {rlx.dims = [@batch, 4], rlx.name = "x"})
+// CHECK-LABEL: llvm.func @pointers
+llvm.func @pointers(!llvm.ptr {rlx.dims = [@batch, 4], rlx.name = "x"}, i64 {rlx.dims = [@batch, 4], rlx.name = "x"})
+
 {-#
   dialect_resources: {
     builtin: {
