@@ -87,7 +87,9 @@ private:
     value.dtype = static_cast<DType>(row.dtype());
     for (int64_t dim : numbers(row.dims())) {
       // Symbols far out of range stay out of range: validation names them.
-      if (dim < 0)
+      if (dim == INT64_MIN)
+        value.dims.push_back(Dim::computed());
+      else if (dim < 0)
         value.dims.push_back(Dim::dynamic(
             static_cast<int32_t>(std::min<int64_t>(-1 - dim, INT32_MAX))));
       else

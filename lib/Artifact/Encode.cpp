@@ -26,7 +26,9 @@ encodeAll(FlatBufferBuilder &builder, const std::vector<Source> &sources,
 Offset<fb::Value> encodeValue(FlatBufferBuilder &builder, const Value &value) {
   std::vector<int64_t> dims;
   for (const Dim &dim : value.dims)
-    dims.push_back(dim.isDynamic() ? -1 - int64_t(dim.symbol) : dim.size);
+    dims.push_back(dim.isComputed()  ? INT64_MIN
+                   : dim.isDynamic() ? -1 - int64_t(dim.symbol)
+                                     : dim.size);
   auto name = builder.CreateString(value.name);
   return fb::CreateValue(builder, name, static_cast<uint8_t>(value.dtype),
                          builder.CreateVector(dims));

@@ -11,9 +11,13 @@ using namespace rlx::artifact;
 
 namespace {
 
-/// Names reach C strings and messages: not empty, no NUL.
+/// Texts reach C strings and messages.
+bool isText(const std::string &text) {
+  return text.find('\0') == std::string::npos;
+}
+
 bool isName(const std::string &text) {
-  return !text.empty() && text.find('\0') == std::string::npos;
+  return !text.empty() && text.size() < 65536 && isText(text);
 }
 
 class Validator {
@@ -37,7 +41,7 @@ private:
   bool checkHeader() {
     for (const std::string *text :
          {&manifest.producer, &manifest.name, &manifest.report})
-      if (text->find('\0') != std::string::npos)
+      if (!isText(*text))
         return fail("producer, name or report contains a NUL character");
     for (const std::string &feature : manifest.requiredFeatures)
       return fail("the file requires feature '" + feature +
@@ -87,7 +91,7 @@ private:
       for (const std::string *text :
            {&tensor.name, &tensor.encoding, &tensor.layout, &tensor.origin,
             &tensor.note})
-        if (text->find('\0') != std::string::npos)
+        if (!isText(*text))
           return fail(who + ": a text field contains a NUL character");
       Result<uint64_t> size = tensorSizeBytes(who, tensor.dtype, tensor.shape,
                                               tensor.encoding, tensor.layout);
@@ -194,7 +198,7 @@ private:
   }
 
   bool checkValues(const std::string &who, const std::vector<Value> &values,
-                   const Entry &entry) {
+                   const Entry &entry, bool mayCompute) {
     std::set<std::string_view> names;
     for (const Value &value : values) {
       if (!isName(value.name))
@@ -209,7 +213,8 @@ private:
           return fail(what + " uses symbol " + std::to_string(dim.symbol) +
                       ", the entry has " +
                       std::to_string(entry.symbols.size()));
-        sizes.push_back(dim.isDynamic() ? 1 : dim.size);
+        bool known = !dim.isDynamic() && !(mayCompute && dim.isComputed());
+        sizes.push_back(known ? dim.size : 1);
       }
       if (static_cast<unsigned>(value.dtype) >= numDTypes)
         return fail(what + " has unknown dtype number " +
@@ -234,8 +239,8 @@ private:
       for (const std::string &symbol : entry.symbols)
         if (!isName(symbol) || !symbols.insert(symbol).second)
           return fail(who + ": symbol names must be distinct and not empty");
-      if (!checkValues(who + ": input", entry.inputs, entry) ||
-          !checkValues(who + ": output", entry.outputs, entry))
+      if (!checkValues(who + ": input", entry.inputs, entry, false) ||
+          !checkValues(who + ": output", entry.outputs, entry, true))
         return false;
       std::vector<bool> bound(entry.symbols.size());
       for (const Value &input : entry.inputs)
@@ -280,7 +285,7 @@ private:
       if (tensor.state == TensorState::Param)
         params.insert(tensor.name);
     for (const Baked &baked : manifest.baked) {
-      if (!isName(baked.name) || baked.note.find('\0') != std::string::npos)
+      if (!isName(baked.name) || !isText(baked.note))
         return fail("a baked weight has no usable name or note");
       if (params.count(baked.name))
         return fail("weight '" + baked.name +

@@ -43,14 +43,17 @@ std::string_view dtypeName(DType dtype);
 /// Bytes of one element.
 uint64_t dtypeSizeBytes(DType dtype);
 
-/// One dimension of an input or output: a size, or a symbol of the entry.
+/// One dimension of an input or output: a size, a symbol of the entry, or, for
+/// outputs, a number that only the entry's plan function can tell.
 struct Dim {
   int64_t size = 0;
   int32_t symbol = -1;
 
   static Dim fixed(int64_t size) { return {size, -1}; }
   static Dim dynamic(int32_t symbol) { return {0, symbol}; }
+  static Dim computed() { return {-1, -1}; }
   bool isDynamic() const { return symbol >= 0; }
+  bool isComputed() const { return symbol < 0 && size == -1; }
 };
 
 /// An input or output of an entry.
