@@ -191,7 +191,9 @@ LogicalResult GemmOp::verify() {
   if (!body.getArgument(0).getType().isF32())
     return emitOpError("epilogue takes the sum as ")
            << body.getArgument(0).getType() << " but sums are f32";
-  auto yield = dyn_cast<YieldOp>(body.getTerminator());
+  YieldOp yield;
+  if (!body.empty())
+    yield = dyn_cast<YieldOp>(body.back());
   if (!yield || !yield.getValue().getType().isF32())
     return emitOpError("epilogue does not end in rlx.yield of an f32");
   for (auto [i, extra] : llvm::enumerate(getExtras())) {

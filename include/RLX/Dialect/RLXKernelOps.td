@@ -12,6 +12,13 @@ include "mlir/Interfaces/DestinationStyleOpInterface.td"
 def RLX_F32Operand : AnyTypeOf<[RankedTensorOf<[F32]>, MemRefOf<[F32]>]>;
 def RLX_KernelOperand : AnyTypeOf<[AnyRankedTensor, AnyMemRef]>;
 
+def RLX_KernelGroup : OpDocGroup {
+  let summary = "Kernels";
+  let description = "What products become before bufferization; the graph has none of them.";
+}
+
+let opDocGroup = RLX_KernelGroup in {
+
 class RLX_KernelOp<string mnemonic, list<Trait> traits = []>
     : RLX_Op<mnemonic, traits # [
         DestinationStyleOpInterface,
@@ -104,5 +111,7 @@ def RLX_YieldOp : RLX_Op<"yield", [Pure, Terminator, ReturnLike, HasParent<"::rl
   let arguments = (ins AnyType:$value);
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
+
+} // opDocGroup
 
 #endif // RLX_DIALECT_RLXKERNELOPS_TD
