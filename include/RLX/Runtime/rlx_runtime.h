@@ -177,8 +177,8 @@ RLX_API const char *rlx_program_target(const rlx_program *program,
 /// An input or output of an entry.
 typedef struct rlx_value_info {
   const char *name;
-  const int64_t *dims;        ///< a size, or -1 for a dynamic dim
-  const char *const *symbols; ///< NULL, or the name of the dynamic dim
+  const int64_t *dims;        ///< a size, or -1 if it depends on the call
+  const char *const *symbols; ///< the name of the dynamic dim, NULL if none
   int32_t rank;
   int32_t dtype;
 } rlx_value_info;

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "ThreadPool.h"
+#include "CpuInfo.h"
+
+#include <algorithm>
+#include <chrono>
+#include <climits>
+#include <csignal>
+#include <ctime>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+using namespace rlx::runtime;
+
+namespace {
+
+constexpr uint32_t gateOpen = 1u << 31;
+/// The caller sleeps until the last worker leaves.
+constexpr uint32_t gateAwaited = 1u << 30;
+constexpr uint32_t gateInside = gateAwaited - 1;
+
+// Longer than the gap between two parallel regions of one forward, shorter than
+// what another process would notice. Waking a sleeping thread takes 20 to 80
+// us.
+constexpr std::chrono::microseconds spinTime(100);
+
+void futexWait(std::atomic<uint32_t> &word, uint32_t expected) {
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
+}
+
+void futexWake(std::atomic<uint32_t> &word, int count) {
+  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
+}
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+/// Spins until `done` or the time is over; returns whether it was done.
+template <typename Done> bool spinUntil(bool allowed, Done done) {
+  if (done())
+    return true;
+  if (!allowed)
+    return false;
+  auto deadline = std::chrono::steady_clock::now() + spinTime;
+  do {
+    for (int i = 0; i < 32; ++i) {
+      pause();
+      if (done())
+        return true;
+    }
+  } while (std::chrono::steady_clock::now() < deadline);
+  return false;
+}
+
+void bindTo(std::thread &thread, int cpu) {
+  cpu_set_t *set = CPU_ALLOC(cpu + 1);
+  if (!set)
+    return;
+  size_t sizeBytes = CPU_ALLOC_SIZE(cpu + 1);
+  CPU_ZERO_S(sizeBytes, set);
+  CPU_SET_S(cpu, sizeBytes, set);
+  // A CPU that went away meanwhile costs speed, not correctness.
+  pthread_setaffinity_np(thread.native_handle(), sizeBytes, set);
+  CPU_FREE(set);
+}
+
+} // namespace
+
+ThreadPool::ThreadPool(int64_t workers, bool pin)
+    : workerCount(workers), pin(pin),
+      spin(workers <= static_cast<int64_t>(allowedCpus().size())) {}
+
+ThreadPool::~ThreadPool() {
+  stopping.store(true);
+  epoch.fetch_add(1);
+  futexWake(epoch, INT_MAX);
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+void ThreadPool::start() noexcept {
+  started = true;
+  // Signals of the host program are for the host's threads.
+  sigset_t all, previous;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &previous);
+  try {
+    std::vector<int> cpus = allowedCpus();
+    threads.reserve(workerCount - 1);
+    for (int64_t worker = 1; worker < workerCount; ++worker) {
+      threads.emplace_back([this, worker] { workerLoop(worker); });
+      pthread_setname_np(threads.back().native_handle(), "rlx-worker");
+      if (pin)
+        bindTo(threads.back(), cpus[worker % cpus.size()]);
+    }
+  } catch (...) {
+    // No more threads: those there are, at least the caller, do the work.
+  }
+  pthread_sigmask(SIG_SETMASK, &previous, nullptr);
+}
+
+void ThreadPool::work(int64_t worker) {
+  for (int64_t index;
+       (index = next.fetch_add(1, std::memory_order_relaxed)) < count;)
+    task(context, index, worker);
+}
+
+/// Waits until the epoch is not `seen`; false when the pool is shutting down.
+bool ThreadPool::waitForRegion(uint32_t &seen) {
+  auto changed = [&] { return epoch.load(std::memory_order_acquire) != seen; };
+  if (!spinUntil(spin, changed)) {
+    // Sequentially consistent against run(): either it sees a sleeper or the
+    // sleeper sees the new epoch.
+    sleepers.fetch_add(1);
+    while (epoch.load() == seen)
+      futexWait(epoch, seen);
+    sleepers.fetch_sub(1);
+  }
+  seen = epoch.load(std::memory_order_acquire);
+  return !stopping.load(std::memory_order_acquire);
+}
+
+void ThreadPool::workerLoop(int64_t worker) {
+  uint32_t seen = 0;
+  while (waitForRegion(seen)) {
+    uint32_t state = gate.load(std::memory_order_relaxed);
+    while ((state & gateOpen) &&
+           !gate.compare_exchange_weak(state, state + 1,
+                                       std::memory_order_acquire,
+                                       std::memory_order_relaxed))
+      ;
+    if (!(state & gateOpen))
+      continue; // Too late for this one.
+    work(worker);
+    uint32_t before = gate.fetch_sub(1, std::memory_order_acq_rel);
+    if ((before & gateAwaited) && (before & gateInside) == 1)
+      futexWake(gate, 1);
+  }
+}
+
+void ThreadPool::waitForWorkers() {
+  gate.fetch_and(~gateOpen, std::memory_order_acq_rel);
+  auto empty = [&] {
+    return (gate.load(std::memory_order_acquire) & gateInside) == 0;
+  };
+  if (!spinUntil(spin, empty)) {
+    uint32_t state = gate.fetch_or(gateAwaited) | gateAwaited;
+    while (state & gateInside) {
+      futexWait(gate, state);
+      state = gate.load(std::memory_order_acquire);
+    }
+  }
+  gate.store(0, std::memory_order_relaxed);
+}
+
+void ThreadPool::run(rlx_abi_task newTask, void *newContext,
+                     int64_t newCount) noexcept {
+  if (workerCount > 1 && newCount > 1 && !started)
+    start();
+  if (threads.empty() || newCount <= 1) {
+    for (int64_t index = 0; index < newCount; ++index)
+      newTask(newContext, index, /*worker=*/0);
+    return;
+  }
+  task = newTask;
+  context = newContext;
+  count = newCount;
+  next.store(0, std::memory_order_relaxed);
+  gate.store(gateOpen, std::memory_order_release);
+  epoch.fetch_add(1);
+  if (sleepers.load())
+    futexWake(epoch, static_cast<int>(std::min<int64_t>(
+                         newCount - 1, static_cast<int64_t>(threads.size()))));
+  work(/*worker=*/0);
+  waitForWorkers();
+}
+
+void ThreadPool::parallel(void *pool, rlx_abi_task task, void *context,
+                          int64_t count) {
+  static_cast<ThreadPool *>(pool)->run(task, context, count);
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The parts behind the C interface that deserve a closer look.
+
+#include "CodeLoader.h"
+#include "CpuInfo.h"
+#include "NearMiss.h"
+#include "TestProgram.h"
+#include "ThreadPool.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+using namespace rlx;
+using namespace rlx::runtime;
+using namespace rlx::test;
+using testing::HasSubstr;
+
+namespace {
+
+struct Counters {
+  std::vector<std::atomic<int>> perIndex;
+  std::atomic<int64_t> highestWorker{0};
+  explicit Counters(int64_t count) : perIndex(count) {}
+};
+
+void countTask(void *context, int64_t index, int64_t worker) {
+  auto *counters = static_cast<Counters *>(context);
+  ++counters->perIndex[index];
+  int64_t highest = counters->highestWorker;
+  while (worker > highest &&
+         !counters->highestWorker.compare_exchange_weak(highest, worker))
+    ;
+}
+
+uint64_t openDescriptors() {
+  uint64_t count = 0;
+  for (auto &entry : std::filesystem::directory_iterator("/proc/self/fd"))
+    count += !entry.path().empty();
+  return count;
+}
+
+} // namespace
+
+// Each index is visited once, by a worker that exists, in back-to-back regions
+// and after pauses long enough for workers to fall asleep.
+TEST(ThreadPool, VisitsEachIndexOnce) {
+  for (int64_t workers : {1, 2, 3, 5}) {
+    ThreadPool pool(workers, /*pin=*/false);
+    for (int round = 0; round < 300; ++round) {
+      int64_t count = round % 7 * (round % 3 ? 1 : 40);
+      Counters counters(count);
+      pool.run(countTask, &counters, count);
+      for (auto &visits : counters.perIndex)
+        ASSERT_EQ(visits, 1);
+      ASSERT_LT(counters.highestWorker, workers);
+      if (round % 100 == 99)
+        usleep(2000);
+    }
+  }
+}
+
+// Pools that work at the same time do not disturb each other.
+TEST(ThreadPool, SeveralPools) {
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 3; ++caller)
+    callers.emplace_back([] {
+      ThreadPool pool(2, /*pin=*/false);
+      for (int round = 0; round < 500; ++round) {
+        Counters counters(16);
+        pool.run(countTask, &counters, 16);
+        for (auto &visits : counters.perIndex)
+          ASSERT_EQ(visits, 1);
+      }
+    });
+  for (std::thread &caller : callers)
+    caller.join();
+}
+
+TEST(ThreadPool, DestroyedWithoutRegions) { ThreadPool pool(4, true); }
+
+TEST(CodeLoader, BothWays) {
+  Bytes bytes = readBytes(TEST_EXECUTABLE_V3);
+  artifact::ByteSpan span = {bytes.data(), bytes.size()};
+  std::string folder = testing::TempDir() + "rlx-code-XXXXXX";
+  ASSERT_TRUE(mkdtemp(folder.data()));
+  for (bool fromFolder : {false, true}) {
+    Result<LoadedCode> code =
+        fromFolder ? loadFromFolder(span, folder) : loadFromMemory(span);
+    ASSERT_TRUE(code) << code.fault().message;
+    EXPECT_NE(code->symbol(RLX_ABI_QUERY_SYMBOL), nullptr);
+    EXPECT_EQ(code->symbol("functions"), nullptr);
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  rmdir(folder.c_str());
+  Result<LoadedCode> missing = loadFromFolder(span, folder);
+  ASSERT_FALSE(missing);
+  EXPECT_THAT(missing.fault().message, HasSubstr("cannot create a file"));
+}
+
+// The loader takes equal paths for equal libraries: code that is loaded after
+// other code was unloaded must be the new code, whatever descriptor it got.
+TEST(CodeLoader, DoesNotMixUpLibraries) {
+  Bytes v3 = readBytes(TEST_EXECUTABLE_V3), v4 = readBytes(TEST_EXECUTABLE_V4);
+  uint64_t before = openDescriptors();
+  for (int round = 0; round < 20; ++round) {
+    const Bytes &bytes = round % 2 ? v3 : v4;
+    Result<LoadedCode> code = loadFromMemory({bytes.data(), bytes.size()});
+    ASSERT_TRUE(code) << code.fault().message;
+    auto query =
+        reinterpret_cast<rlx_abi_query>(code->symbol(RLX_ABI_QUERY_SYMBOL));
+    EXPECT_STREQ(query(RLX_ABI_VERSION)->target,
+                 round % 2 ? "x86-64-v3" : "x86-64-v4");
+  }
+  EXPECT_EQ(openDescriptors(), before);
+}
+
+TEST(CodeLoader, RefusesWhatIsNoCode) {
+  Bytes bytes(4096, 'x');
+  uint64_t before = openDescriptors();
+  EXPECT_FALSE(loadFromMemory({bytes.data(), bytes.size()}));
+  EXPECT_FALSE(
+      loadFromFolder({bytes.data(), bytes.size()}, testing::TempDir()));
+  EXPECT_EQ(openDescriptors(), before);
+}
+
+TEST(CpuInfo, Consistent) {
+  EXPECT_FALSE(allowedCpus().empty());
+  if (hostSupports("x86-64-v4"))
+    EXPECT_TRUE(hostSupports("x86-64-v3"));
+  EXPECT_FALSE(hostSupports("z80"));
+#if defined(__x86_64__) && defined(__GNUC__)
+  EXPECT_EQ(hostSupports("x86-64-v3"), __builtin_cpu_supports("avx2") &&
+                                           __builtin_cpu_supports("fma") &&
+                                           __builtin_cpu_supports("bmi2"));
+  EXPECT_EQ(hostSupports("x86-64-v4"), __builtin_cpu_supports("avx512f") &&
+                                           __builtin_cpu_supports("avx512bw") &&
+                                           __builtin_cpu_supports("avx512vl") &&
+                                           __builtin_cpu_supports("avx512dq"));
+#endif
+}
+
+TEST(NearMiss, SuggestsCloseNamesOnly) {
+  std::vector<std::string_view> names = {"encoder.weight", "encoder.bias", "b"};
+  EXPECT_EQ(suggestion("encoder.wieght", names),
+            "; did you mean 'encoder.weight'?");
+  EXPECT_EQ(suggestion("a", names), "; did you mean 'b'?");
+  EXPECT_EQ(suggestion("decoder", names), "");
+  EXPECT_EQ(suggestion(std::string(100000, 'x'), names), "");
+  EXPECT_EQ(suggestion("x", {}), "");
+}
+
+TEST(NearMiss, Lists) {
+  EXPECT_EQ(quotedList({"a", "b", "c"}, 2), "'a', 'b' and 1 more");
+  EXPECT_EQ(quotedList({"a"}), "'a'");
+}
