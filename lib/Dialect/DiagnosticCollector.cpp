@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "RLX/Dialect/DiagnosticCollector.h"
 #include "RLX/Support/Error.h"
+#include "mlir/IR/BuiltinAttributes.h"
 
 using namespace mlir;
 using namespace rlx;
@@ -12,8 +13,8 @@ static void printLocation(llvm::raw_ostream &os, Location location) {
     if (auto name = dyn_cast<NameLoc>(part); name && node.empty())
       node = quoteName(name.getName());
     if (auto file = dyn_cast<FileLineColLoc>(part); file && place.empty())
-      place = (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
-               Twine(file.getColumn()))
+      place = (file.getFilename().getValue() + ":" + Twine(file.getLine()) +
+               ":" + Twine(file.getColumn()))
                   .str();
     return WalkResult::advance();
   });
