@@ -7,9 +7,14 @@
 #include "RLX/Artifact/Manifest_generated.h"
 
 #include <algorithm>
+#include <cstring>
 
 using namespace rlx;
 using namespace rlx::artifact;
+
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the format is little-endian and so must the machine be"
+#endif
 
 namespace {
 
@@ -58,7 +63,11 @@ public:
   std::vector<T> numbers(const flatbuffers::Vector<T> *vector) {
     if (!vector || !spend(vector->size() * sizeof(T)))
       return {};
-    return std::vector<T>(vector->begin(), vector->end());
+    // The verifier aligns vectors to their length field, not to their elements.
+    std::vector<T> copy(vector->size());
+    if (!copy.empty())
+      std::memcpy(copy.data(), vector->Data(), copy.size() * sizeof(T));
+    return copy;
   }
 
   /// Decodes every row of a vector of tables.
