@@ -74,8 +74,8 @@ void bindTo(std::thread &thread, int cpu) {
 } // namespace
 
 ThreadPool::ThreadPool(int64_t workers, bool pin)
-    : workerCount(workers), pin(pin),
-      spin(workers <= static_cast<int64_t>(allowedCpus().size())) {}
+    : workerCount(workers), pin(pin), cpus(allowedCpus()),
+      spin(workers <= static_cast<int64_t>(cpus.size())) {}
 
 ThreadPool::~ThreadPool() {
   stopping.store(true);
@@ -92,7 +92,6 @@ void ThreadPool::start() noexcept {
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &previous);
   try {
-    std::vector<int> cpus = allowedCpus();
     threads.reserve(workerCount - 1);
     for (int64_t worker = 1; worker < workerCount; ++worker) {
       threads.emplace_back([this, worker] { workerLoop(worker); });

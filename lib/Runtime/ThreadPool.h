@@ -43,8 +43,11 @@ private:
 
   const int64_t workerCount;
   const bool pin;
+  /// Of the creating thread: a caller that binds itself later does not take its
+  /// workers along.
+  const std::vector<int> cpus;
   /// Spinning hurts when there are more workers than CPUs.
-  bool spin;
+  const bool spin;
   std::vector<std::thread> threads;
   bool started = false;
 
