@@ -6,27 +6,34 @@
 
 namespace rlx::kernelgen {
 
-/// Where a tile prefetches while it runs.
+/// What a tile brings nearer while it runs.
 enum class Prefetch {
-  Given, ///< From the pointer it is given, one address per k, to L2.
-  Stream ///< Its own B some rows ahead, to L1.
+  None,
+  Stream, ///< Its own B a few rows ahead, to L1: B is read once.
+  Ahead,  ///< Memory it is told of, to L2: B is in use for a while.
 };
 
 struct TileShape {
   int64_t rows, vectors;
-  bool masked; ///< The last vector of each row is cut to the width given.
+  /// B and C end within the last vector of a row. Otherwise B is a full panel.
+  bool masked;
   Prefetch prefetch;
+  /// Ahead only: cache lines requested per step of aheadSteps.
+  int64_t aheadLines = 0;
 };
+
+/// Steps of k between two requests of a tile with Prefetch::Ahead.
+constexpr int64_t aheadSteps = 2;
 
 /// Emits an internal function that computes one tile of C, `rows` x
 /// `vectors * lanes`, over `kc` steps of k:
 ///
-///   tile(a, aRow, aStep, b, bStep, c, ldc, kc, accumulate, ahead, aheadStep
-///        [, width])
+///   tile(a, lda, b, c, ldc, kc, accumulate)
+///   tile_..._masked(..., width, columns)     width of a row of B, columns left
+///   tile_..._ahead<n>(..., ahead, aheadStep) where, elements per step of k
 ///
-/// A[r][k] is a[r * aRow + k * aStep], row k of B starts at b[k * bStep]. Every
-/// element of C is one chain of FMAs in the order of k, which starts at C when
-/// `accumulate` (an i1) is set and at zero otherwise.
+/// Every element of C is one chain of FMAs in the order of k, which starts at C
+/// when `accumulate` (an i1) is set and at zero otherwise.
 mlir::func::FuncOp emitTile(KernelBuilder &kb, const TileShape &shape);
 
 /// Emits rlx_gemm_f32 and the tiles it needs.

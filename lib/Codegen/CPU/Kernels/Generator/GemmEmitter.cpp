@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+// The loops around the tiles: row block, K block, panel, tile.
+//
+// A is read where it is. Packing a block of it into [k][rows of a tile] was
+// tried for 64 to 512 rows and rows 1 KiB to 128 KiB apart (which share cache
+// sets): 1 to 11 % slower on Sapphire Rapids, for both classes. So was a tile
+// of 8 x 32 or 12 x 32 for up to 16 rows (13 to 30 %).
 #include "Emitters.h"
 
 #include "RLX/Codegen/CPU/Kernels/PanelLayout.h"
 
 #include "llvm/ADT/Sequence.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace rlx;
@@ -11,20 +18,34 @@ using namespace rlx::kernelgen;
 
 namespace {
 
-/// Rows of A below which packing costs more than the strided reads it saves.
-constexpr int64_t minPackedRows = 33;
-/// The next panel is prefetched to L2 for these row counts. Above, a panel is
-/// used long enough for the hardware to hide the next one.
-constexpr int64_t maxPrefetchedRows = 128;
-/// Up to here B is streamed once and prefetched to L1 instead.
-constexpr int64_t maxStreamedRows = 16;
+/// Rows of A that share one pass over a K block of B: 256 KiB of A, which stay
+/// in L2.
+constexpr int64_t rowBlock = 128;
 
-/// A block of rows of A as the tiles read it.
-struct RowBlock {
-  Value a;      ///< First element for this K block, or the packed copy.
-  Value lda;    ///< Of the unpacked rows.
-  Value packed; ///< i1
-  Value rows;
+/// How the full panels of a row block are computed.
+struct PanelKind {
+  const char *name;
+  Prefetch prefetch;
+  int64_t aheadLines;
+  int64_t kChunk;           ///< Steps of k that all tiles do before going on.
+  int64_t minRows, maxRows; ///< Of the tiles that occur.
+};
+
+/// Up to here a panel is computed in chunks of 64 steps, 16 KiB of B that stay
+/// in L1 for the few tiles, while B is prefetched 32 KiB ahead in the order of
+/// memory. Against the way of more rows, on Sapphire Rapids: 16 rows with N = K
+/// = 4096 in DRAM 40 % faster, 1024 in L3 9 %; at 48 rows the loads and stores
+/// of C outweigh it (8 % slower). 32 and 128 steps, and 16 KiB and 128 KiB
+/// ahead, are behind for one or the other.
+constexpr int64_t maxChunkedRows = 32;
+constexpr int64_t chunkSteps = 64;
+constexpr int64_t chunkedRowsAhead = 128;
+
+/// The operands of one panel of one K block of one row block.
+struct Panel {
+  Value a, lda, rows, b, c, ldc, kc, accumulate;
+  Value ahead, aheadStep; ///< What to prefetch.
+  Value width;            ///< Of a panel that is not full.
 };
 
 class GemmEmitter {
@@ -33,14 +54,15 @@ public:
   void run();
 
 private:
-  void emitPackRows();
-  void emitPanel(Prefetch prefetch, func::FuncOp &panel);
+  func::FuncOp emitFullPanel(const PanelKind &kind);
+  func::FuncOp emitTailPanel();
   void emitDriver();
   void emitTileLoop(Value rows,
                     llvm::function_ref<void(Value, Value, Value)> body);
+  Panel panelArguments(func::FuncOp function);
 
   KernelBuilder &kb;
-  func::FuncOp packRows, panelGiven, panelStream;
+  func::FuncOp streamPanel, chunkedPanel, wholePanel, tailPanel;
 };
 
 } // namespace
@@ -58,82 +80,112 @@ void GemmEmitter::emitTileLoop(
   });
 }
 
-/// pack_rows(a, lda, rows, kc, packed): tile by tile, [kc][rows of the tile].
-void GemmEmitter::emitPackRows() {
-  Type ptr = kb.ptrType, i64 = kb.i64Type;
-  packRows = kb.beginFunction("pack_rows", {ptr, i64, i64, i64, ptr},
-                              /*exported=*/false);
-  Value a = packRows.getArgument(0), lda = packRows.getArgument(1),
-        rows = packRows.getArgument(2), kc = packRows.getArgument(3),
-        packed = packRows.getArgument(4);
-  emitTileLoop(rows, [&](Value, Value first, Value tileRows) {
-    Value target = kb.offset(packed, kb.mul(first, kc));
-    kb.forLoop(kb.i64(0), tileRows, 1, [&](Value row) {
-      Value source = kb.offset(a, kb.mul(kb.add(first, row), lda));
-      Value column = kb.offset(target, row);
-      kb.forLoop(kb.i64(0), kc, 1, [&](Value k) {
-        kb.storeScalar(kb.loadScalar(kb.offset(source, k)),
-                       kb.offset(column, kb.mul(k, tileRows)));
+static SmallVector<Type> panelTypes(KernelBuilder &kb) {
+  Type ptr = kb.ptrType, i64 = kb.i64Type, i1 = kb.builder.getI1Type();
+  return {ptr, i64, i64, ptr, ptr, i64, i64, i1, ptr, i64, i64};
+}
+
+Panel GemmEmitter::panelArguments(func::FuncOp function) {
+  auto arg = [&](unsigned index) -> Value {
+    return function.getArgument(index);
+  };
+  return {arg(0), arg(1), arg(2), arg(3), arg(4), arg(5),
+          arg(6), arg(7), arg(8), arg(9), arg(10)};
+}
+
+/// A panel of kPanelWidth columns: tiles without masks.
+func::FuncOp GemmEmitter::emitFullPanel(const PanelKind &kind) {
+  // Rows of the tile -> tile, and how wide it is. One row needs few
+  // accumulators: it takes as many columns as registers allow, so that B is
+  // read in the order of memory.
+  SmallVector<int64_t> heights =
+      llvm::to_vector(llvm::seq_inclusive(kind.minRows, kind.maxRows));
+  auto vectorsOf = [&](int64_t rows) {
+    int64_t accumulators = kb.cpu.tileRows * kb.cpu.tileVectors;
+    int64_t vectors = kb.cpu.tileVectors;
+    while (kind.prefetch == Prefetch::Stream &&
+           vectors * kb.cpu.lanes < kPanelWidth &&
+           2 * vectors * rows <= accumulators - 4)
+      vectors *= 2;
+    return vectors;
+  };
+  SmallVector<func::FuncOp> tiles;
+  for (int64_t rows : heights)
+    tiles.push_back(emitTile(kb, {rows, vectorsOf(rows), /*masked=*/false,
+                                  kind.prefetch, kind.aheadLines}));
+
+  func::FuncOp function =
+      kb.beginFunction(kind.name, panelTypes(kb), /*exported=*/false);
+  Panel panel = panelArguments(function);
+  // An empty K block still stores zeros.
+  Value kEnd = kb.max(panel.kc, kb.i64(1));
+  kb.forLoop(kb.i64(0), kEnd, kind.kChunk, [&](Value k) {
+    Value kc = kb.min(kb.sub(panel.kc, k), kb.i64(kind.kChunk));
+    Value accumulate = kb.logicalOr(panel.accumulate, kb.less(kb.i64(0), k));
+    Value b = kb.offset(panel.b, kb.mul(k, kPanelWidth));
+    Value ahead = panel.ahead;
+    if (kind.kChunk < kKBlock)
+      ahead = kb.offset(b, chunkedRowsAhead * kPanelWidth);
+    emitTileLoop(panel.rows, [&](Value tile, Value first, Value rows) {
+      Value a = kb.offset(kb.offset(panel.a, kb.mul(first, panel.lda)), k);
+      Value c = kb.offset(panel.c, kb.mul(first, panel.ldc));
+      kb.switchOver(rows, heights, [&](int64_t height) {
+        int64_t columns = vectorsOf(height) * kb.cpu.lanes;
+        for (int64_t column = 0; column < kPanelWidth; column += columns) {
+          SmallVector<Value> operands{a,
+                                      panel.lda,
+                                      kb.offset(b, column),
+                                      kb.offset(c, column),
+                                      panel.ldc,
+                                      kc,
+                                      accumulate};
+          if (kind.prefetch == Prefetch::Ahead) {
+            Value index =
+                kb.add(kb.mul(tile, kPanelWidth / columns), column / columns);
+            Value share = kb.mul(kc, panel.aheadStep);
+            operands.push_back(kb.offset(ahead, kb.mul(index, share)));
+            operands.push_back(panel.aheadStep);
+          }
+          kb.call(tiles[height - kind.minRows], operands);
+        }
       });
     });
   });
   kb.endFunction();
+  return function;
 }
 
-/// panel(a, lda, packed, rows, b, width, c, ldc, kc, accumulate, ahead, lines)
-/// computes rows x width of C. `lines` cache lines at `ahead` are prefetched.
-void GemmEmitter::emitPanel(Prefetch prefetch, func::FuncOp &panel) {
+/// The last panel, of less than kPanelWidth columns.
+func::FuncOp GemmEmitter::emitTailPanel() {
   const int64_t lanes = kb.cpu.lanes, columns = kb.cpu.tileColumns();
-  // Case rows - 1 + tileRows * kind: kind 0 is a full tile, kind v a masked one
-  // of v vectors.
   SmallVector<func::FuncOp> tiles;
-  for (int64_t kind = 0; kind <= kb.cpu.tileVectors; ++kind)
+  for (int64_t vectors = 1; vectors <= kb.cpu.tileVectors; ++vectors)
     for (int64_t rows = 1; rows <= kb.cpu.tileRows; ++rows)
-      tiles.push_back(emitTile(
-          kb, {rows, kind ? kind : kb.cpu.tileVectors, kind != 0, prefetch}));
+      tiles.push_back(
+          emitTile(kb, {rows, vectors, /*masked=*/true, Prefetch::None}));
 
-  Type ptr = kb.ptrType, i64 = kb.i64Type, i1 = kb.builder.getI1Type();
-  panel = kb.beginFunction(
-      prefetch == Prefetch::Stream ? "panel_stream" : "panel",
-      {ptr, i64, i1, i64, ptr, i64, ptr, i64, i64, i1, ptr, i64},
-      /*exported=*/false);
-  auto arg = [&](unsigned index) -> Value { return panel.getArgument(index); };
-  Value a = arg(0), lda = arg(1), packed = arg(2), rows = arg(3), b = arg(4),
-        width = arg(5), c = arg(6), ldc = arg(7), kc = arg(8),
-        accumulate = arg(9), ahead = arg(10), aheadStep = arg(11);
-
-  emitTileLoop(rows, [&](Value tile, Value first, Value tileRows) {
-    Value tileA = kb.offset(a, kb.mul(first, kb.select(packed, kc, lda)));
-    Value aRow = kb.select(packed, kb.i64(1), lda);
-    Value aStep = kb.select(packed, tileRows, kb.i64(1));
-    Value tileC = kb.offset(c, kb.mul(first, ldc));
-    kb.forLoop(kb.i64(0), width, columns, [&](Value column) {
-      Value left = kb.sub(width, column);
-      Value kind = kb.select(kb.lessEqual(kb.i64(columns), left), kb.i64(0),
-                             kb.ceilDiv(left, lanes));
-      Value selector =
-          kb.add(kb.mul(kind, kb.cpu.tileRows), kb.add(tileRows, -1));
-      Value tileAhead =
-          kb.offset(ahead, kb.mul(kb.add(kb.mul(tile, 64 / columns),
-                                         kb.div(column, kb.i64(columns))),
-                                  kb.mul(aheadStep, kc)));
-      SmallVector<Value> operands{tileA,      aRow,
-                                  aStep,      kb.offset(b, column),
-                                  width,      kb.offset(tileC, column),
-                                  ldc,        kc,
-                                  accumulate, tileAhead,
-                                  aheadStep};
-      kb.switchOver(selector,
-                    llvm::to_vector(llvm::seq<int64_t>(0, tiles.size())),
-                    [&](int64_t label) {
-                      SmallVector<Value> all(operands);
-                      if (label >= kb.cpu.tileRows)
-                        all.push_back(left);
-                      kb.call(tiles[label], all);
+  func::FuncOp function =
+      kb.beginFunction("panel_tail", panelTypes(kb), /*exported=*/false);
+  Panel panel = panelArguments(function);
+  emitTileLoop(panel.rows, [&](Value, Value first, Value rows) {
+    Value a = kb.offset(panel.a, kb.mul(first, panel.lda));
+    Value c = kb.offset(panel.c, kb.mul(first, panel.ldc));
+    kb.forLoop(kb.i64(0), panel.width, columns, [&](Value column) {
+      Value left = kb.min(kb.sub(panel.width, column), kb.i64(columns));
+      Value vectors = kb.ceilDiv(left, lanes);
+      Value index = kb.add(kb.mul(kb.add(vectors, -1), kb.cpu.tileRows),
+                           kb.add(rows, -1));
+      kb.switchOver(index, llvm::to_vector(llvm::seq<int64_t>(0, tiles.size())),
+                    [&](int64_t tile) {
+                      kb.call(tiles[tile],
+                              {a, panel.lda, kb.offset(panel.b, column),
+                               kb.offset(c, column), panel.ldc, panel.kc,
+                               panel.accumulate, panel.width, left});
                     });
     });
   });
   kb.endFunction();
+  return function;
 }
 
 void GemmEmitter::emitDriver() {
@@ -145,14 +197,11 @@ void GemmEmitter::emitDriver() {
   auto arg = [&](unsigned index) -> Value { return gemm.getArgument(index); };
   Value a = arg(0), lda = arg(1), b = arg(2), c = arg(3), ldc = arg(4),
         m = arg(5), n = arg(6), k = arg(7), panelBegin = arg(8),
-        panelEnd = arg(9), scratch = arg(10), epilogue = arg(11),
-        context = arg(12);
+        panelEnd = arg(9), epilogue = arg(11), context = arg(12);
 
-  Value hasEpilogue =
-      kb.equal(kb.select(kb.isNull(epilogue), kb.i64(0), kb.i64(1)), kb.i64(1));
   // Balanced row blocks: 129 rows are 65 + 64, not 128 and a pass over B for
   // one row.
-  Value blocks = kb.ceilDiv(m, kRowBlock);
+  Value blocks = kb.ceilDiv(m, rowBlock);
   Value divisor = kb.max(blocks, kb.i64(1));
   Value blockRows = kb.div(kb.add(kb.add(m, divisor), -1), divisor);
   // K = 0 still makes one round, which stores zeros and runs the epilogue.
@@ -160,38 +209,57 @@ void GemmEmitter::emitDriver() {
   kb.forLoop(kb.i64(0), blocks, 1, [&](Value block) {
     Value row = kb.mul(block, blockRows);
     Value rows = kb.min(blockRows, kb.sub(m, row));
-    Value packed = kb.lessEqual(kb.i64(minPackedRows), rows);
-    Value streamed = kb.lessEqual(rows, kb.i64(maxStreamedRows));
-    // Each tile of a panel prefetches an equal share of the next one.
-    Value tiles = kb.ceilDiv(rows, kb.cpu.tileRows);
-    tiles = kb.mul(tiles, kPanelWidth / kb.cpu.tileColumns());
-    Value share = kb.div(kb.i64(kPanelWidth), tiles);
-    Value ahead = kb.select(kb.lessEqual(rows, kb.i64(maxPrefetchedRows)),
-                            kb.add(share, 1), kb.i64(0));
+    Value tiles = kb.mul(kb.ceilDiv(rows, kb.cpu.tileRows),
+                         kPanelWidth / kb.cpu.tileColumns());
+    // Each tile prefetches an equal share of a panel, which has kPanelWidth
+    // elements per step of k.
+    Value aheadStep = kb.div(kb.add(tiles, kPanelWidth - 1), tiles);
+    Value single = kb.lessEqual(rows, kb.i64(kb.cpu.tileRows));
+    Value chunked = kb.lessEqual(rows, kb.i64(maxChunkedRows));
     kb.forLoop(kb.i64(0), kEnd, kKBlock, [&](Value k0) {
       Value kc = kb.min(kb.i64(kKBlock), kb.sub(k, k0));
-      Value source = kb.offset(kb.offset(a, kb.mul(row, lda)), k0);
-      kb.ifThen(packed,
-                [&] { kb.call(packRows, {source, lda, rows, kc, scratch}); });
-      Value blockA = kb.select(packed, scratch, source);
-      Value accumulate = kb.less(kb.i64(0), k0);
-      Value last = kb.lessEqual(k, kb.add(k0, kKBlock));
-      Value callEpilogue = kb.logicalAnd(last, hasEpilogue);
+      Value next = kb.min(kb.add(k0, kKBlock), k);
+      Value nextKc = kb.min(kb.i64(kKBlock), kb.sub(k, next));
       Value bBlock = kb.offset(b, kb.mul(k0, n));
-      kb.forLoop(panelBegin, panelEnd, 1, [&](Value panel) {
-        Value column = kb.mul(panel, kPanelWidth);
-        Value width = kb.min(kb.i64(kPanelWidth), kb.sub(n, column));
-        Value bPanel = kb.offset(bBlock, kb.mul(column, kc));
-        Value cPanel = kb.offset(kb.offset(c, kb.mul(row, ldc)), column);
-        Value next = kb.offset(bPanel, kb.mul(kc, width));
-        SmallVector<Value> operands{blockA, lda,        packed, rows,
-                                    bPanel, width,      cPanel, ldc,
-                                    kc,     accumulate, next,   ahead};
-        kb.ifThen(
-            streamed, [&] { kb.call(panelStream, operands); },
-            [&] { kb.call(panelGiven, operands); });
-        kb.ifThen(callEpilogue, [&] {
-          kb.callPointer(epilogue, {context, row, rows, column, width});
+      // Where the range goes on after its last panel of this K block.
+      Value bNextBlock =
+          kb.offset(kb.offset(b, kb.mul(next, n)),
+                    kb.mul(kb.mul(panelBegin, kPanelWidth), nextKc));
+      Value runEpilogue =
+          kb.logicalAnd(kb.equal(next, k), kb.notNull(epilogue));
+      kb.forLoop(panelBegin, panelEnd, 1, [&](Value index) {
+        Value column = kb.mul(index, kPanelWidth);
+        Panel panel;
+        panel.a = kb.offset(kb.offset(a, kb.mul(row, lda)), k0);
+        panel.lda = lda;
+        panel.rows = rows;
+        panel.b = kb.offset(bBlock, kb.mul(column, kc));
+        panel.c = kb.offset(kb.offset(c, kb.mul(row, ldc)), column);
+        panel.ldc = ldc;
+        panel.kc = kc;
+        panel.accumulate = kb.less(kb.i64(0), k0);
+        panel.width = kb.min(kb.i64(kPanelWidth), kb.sub(n, column));
+        panel.ahead =
+            kb.select(kb.equal(kb.add(index, 1), panelEnd), bNextBlock,
+                      kb.offset(panel.b, kb.mul(kc, panel.width)));
+        panel.aheadStep = aheadStep;
+        SmallVector<Value> operands{
+            panel.a,     panel.lda,       panel.rows, panel.b,
+            panel.c,     panel.ldc,       panel.kc,   panel.accumulate,
+            panel.ahead, panel.aheadStep, panel.width};
+        auto callFull = [&] {
+          kb.ifThen(
+              single, [&] { kb.call(streamPanel, operands); },
+              [&] {
+                kb.ifThen(
+                    chunked, [&] { kb.call(chunkedPanel, operands); },
+                    [&] { kb.call(wholePanel, operands); });
+              });
+        };
+        kb.ifThen(kb.equal(panel.width, kb.i64(kPanelWidth)), callFull,
+                  [&] { kb.call(tailPanel, operands); });
+        kb.ifThen(runEpilogue, [&] {
+          kb.callPointer(epilogue, {context, row, rows, column, panel.width});
         });
       });
     });
@@ -200,9 +268,18 @@ void GemmEmitter::emitDriver() {
 }
 
 void GemmEmitter::run() {
-  emitPackRows();
-  emitPanel(Prefetch::Given, panelGiven);
-  emitPanel(Prefetch::Stream, panelStream);
+  const int64_t full = kb.cpu.tileRows;
+  streamPanel =
+      emitFullPanel({"panel_stream", Prefetch::Stream, 0, kKBlock, 1, full});
+  // Two tiles are 7 rows or more, so no less than 3 each, and request up to 32
+  // elements per step.
+  chunkedPanel = emitFullPanel(
+      {"panel_chunked", Prefetch::Ahead, 4, chunkSteps, full / 2, full});
+  // Six tiles are 33 rows or more, so no less than 5 each, and request up to 11
+  // elements per step.
+  wholePanel = emitFullPanel(
+      {"panel_whole", Prefetch::Ahead, 2, kKBlock, full - 1, full});
+  tailPanel = emitTailPanel();
   emitDriver();
 }
 

@@ -36,9 +36,6 @@ Value KernelBuilder::i64(int64_t value) {
   return arith::ConstantOp::create(builder, loc,
                                    builder.getI64IntegerAttr(value));
 }
-Value KernelBuilder::nullPointer() {
-  return LLVM::ZeroOp::create(builder, loc, ptrType);
-}
 Value KernelBuilder::add(Value lhs, Value rhs) {
   return arith::AddIOp::create(builder, loc, lhs, rhs);
 }
@@ -82,9 +79,12 @@ Value KernelBuilder::equal(Value lhs, Value rhs) {
 Value KernelBuilder::logicalAnd(Value lhs, Value rhs) {
   return arith::AndIOp::create(builder, loc, lhs, rhs);
 }
-Value KernelBuilder::isNull(Value pointer) {
-  return LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::eq, pointer,
-                              nullPointer());
+Value KernelBuilder::logicalOr(Value lhs, Value rhs) {
+  return arith::OrIOp::create(builder, loc, lhs, rhs);
+}
+Value KernelBuilder::notNull(Value pointer) {
+  return LLVM::ICmpOp::create(builder, loc, LLVM::ICmpPredicate::ne, pointer,
+                              LLVM::ZeroOp::create(builder, loc, ptrType));
 }
 Value KernelBuilder::select(Value condition, Value ifTrue, Value ifFalse) {
   return arith::SelectOp::create(builder, loc, condition, ifTrue, ifFalse);

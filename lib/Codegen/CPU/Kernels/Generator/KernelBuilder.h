@@ -38,7 +38,6 @@ public:
   mlir::VectorType vectorType;
 
   mlir::Value i64(int64_t value);
-  mlir::Value nullPointer();
   mlir::Value add(mlir::Value lhs, mlir::Value rhs);
   mlir::Value add(mlir::Value lhs, int64_t rhs);
   mlir::Value sub(mlir::Value lhs, mlir::Value rhs);
@@ -54,7 +53,8 @@ public:
   mlir::Value lessEqual(mlir::Value lhs, mlir::Value rhs);
   mlir::Value equal(mlir::Value lhs, mlir::Value rhs);
   mlir::Value logicalAnd(mlir::Value lhs, mlir::Value rhs);
-  mlir::Value isNull(mlir::Value pointer);
+  mlir::Value logicalOr(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value notNull(mlir::Value pointer);
   mlir::Value select(mlir::Value condition, mlir::Value ifTrue,
                      mlir::Value ifFalse);
 
