@@ -22,6 +22,7 @@ struct Options {
   std::vector<int64_t> rows{1, 16, 128};
   std::vector<int64_t> sizes{768, 1024, 4096};
   int rounds = 21;
+  int placements = 3;
   double roundSeconds = 0.004;
   std::string cpuClass =
       __builtin_cpu_supports("x86-64-v4") ? "x86-64-v4" : "x86-64-v3";
@@ -50,6 +51,9 @@ constexpr const char *usage =
   --m LIST         rows of A, default 1,16,128
   --nk LIST        sizes N = K, default 768,1024,4096
   --rounds N       rounds per shape, default 21
+  --placements N   spread over this many allocations, default 3: weights about
+                   as large as a cache run up to 20 % faster or slower by the
+                   physical pages they get
   --round-ms MS    time per candidate and round, default 4
   --cpu-class C    x86-64-v3 or x86-64-v4, default the best of this machine
   --json FILE      also write the results there
@@ -94,6 +98,37 @@ static void checkResult(const std::string &name, GemmShape shape,
     }
 }
 
+namespace {
+
+/// The candidates on one set of allocations.
+struct Placement {
+  std::vector<std::unique_ptr<GemmCandidate>> candidates; ///< RLX first.
+  std::vector<int> runs; ///< Per round, so that each takes as long.
+};
+
+} // namespace
+
+static Placement
+place(GemmShape shape, Buffer &a, Buffer &b, GemmImplementation &rlx,
+      const std::vector<std::unique_ptr<GemmImplementation>> &peers,
+      const Options &options) {
+  Placement placement;
+  placement.candidates.push_back(rlx.bind(shape, a.data(), b.data()));
+  for (auto &peer : peers)
+    placement.candidates.push_back(peer->bind(shape, a.data(), b.data()));
+  for (size_t i = 0; i < placement.candidates.size(); ++i) {
+    GemmCandidate &candidate = *placement.candidates[i];
+    secondsPerRun(candidate, 1);
+    if (i > 0)
+      checkResult(peers[i - 1]->name(), shape,
+                  placement.candidates[0]->result(), candidate.result());
+    placement.runs.push_back(std::max(
+        1,
+        static_cast<int>(options.roundSeconds / secondsPerRun(candidate, 2))));
+  }
+  return placement;
+}
+
 static ShapeResult
 measure(GemmShape shape, GemmImplementation &rlx,
         const std::vector<std::unique_ptr<GemmImplementation>> &peers,
@@ -106,32 +141,24 @@ measure(GemmShape shape, GemmImplementation &rlx,
   std::generate_n(b.data(), shape.k * shape.n,
                   [&] { return values(generator); });
 
-  std::vector<std::unique_ptr<GemmCandidate>> candidates;
-  candidates.push_back(rlx.bind(shape, a.data(), b.data()));
-  for (auto &peer : peers)
-    candidates.push_back(peer->bind(shape, a.data(), b.data()));
-
-  std::vector<int> runs;
-  for (size_t i = 0; i < candidates.size(); ++i) {
-    secondsPerRun(*candidates[i], 1);
-    if (i > 0)
-      checkResult(peers[i - 1]->name(), shape, candidates[0]->result(),
-                  candidates[i]->result());
-    double seconds = secondsPerRun(*candidates[i], 2);
-    runs.push_back(
-        std::max(1, static_cast<int>(options.roundSeconds / seconds)));
+  // All placements stay, so that no two share pages.
+  std::vector<Placement> placements;
+  std::vector<std::vector<double>> times(peers.size() + 1);
+  for (int round = 0; round < options.rounds; ++round) {
+    int current = round * options.placements / options.rounds;
+    if (static_cast<int>(placements.size()) <= current)
+      placements.push_back(place(shape, a, b, rlx, peers, options));
+    Placement &placement = placements.back();
+    for (size_t turn = 0; turn < times.size(); ++turn) {
+      // Each round starts with another candidate: none always follows the same.
+      size_t i = (turn + round) % times.size();
+      times[i].push_back(
+          secondsPerRun(*placement.candidates[i], placement.runs[i]));
+    }
   }
 
-  std::vector<std::vector<double>> times(candidates.size());
-  for (int round = 0; round < options.rounds; ++round)
-    for (size_t turn = 0; turn < candidates.size(); ++turn) {
-      // Each round starts with another candidate: none always follows the same.
-      size_t i = (turn + round) % candidates.size();
-      times[i].push_back(secondsPerRun(*candidates[i], runs[i]));
-    }
-
   ShapeResult result{shape, quantile(times[0], 0.5), {}};
-  for (size_t i = 1; i < candidates.size(); ++i) {
+  for (size_t i = 1; i < times.size(); ++i) {
     std::vector<double> ratios;
     for (int round = 0; round < options.rounds; ++round)
       ratios.push_back(times[i][round] / times[0][round]);
@@ -239,6 +266,8 @@ static Options parseOptions(int argc, char **argv) {
       options.sizes = parseList(value);
     else if (flag == "--rounds")
       options.rounds = static_cast<int>(parseList(value).at(0));
+    else if (flag == "--placements")
+      options.placements = static_cast<int>(parseList(value).at(0));
     else if (flag == "--round-ms")
       options.roundSeconds = static_cast<double>(parseList(value).at(0)) * 1e-3;
     else if (flag == "--cpu-class")
@@ -253,23 +282,28 @@ static Options parseOptions(int argc, char **argv) {
   return options;
 }
 
-/// The peers read these variables before main(): one OpenMP thread, and no
-/// forced OpenBLAS kernel.
-static void restartWithCleanEnvironment(char **argv) {
-  const char *threads = std::getenv("OMP_NUM_THREADS");
-  if (threads && !std::strcmp(threads, "1") &&
-      !std::getenv("OPENBLAS_CORETYPE"))
+/// The peers read these variables before main(): one OpenMP thread, and the
+/// instructions of the class that RLX uses.
+static void restartWithPeerSettings(const Options &options, char **argv) {
+  constexpr const char *marker = "RLX_BENCH_RESTARTED";
+  if (std::getenv(marker))
     return;
+  setenv(marker, "1", 1);
   setenv("OMP_NUM_THREADS", "1", 1);
   unsetenv("OPENBLAS_CORETYPE");
+  unsetenv("DNNL_MAX_CPU_ISA");
+  if (options.cpuClass == "x86-64-v3") {
+    setenv("OPENBLAS_CORETYPE", "Haswell", 1);
+    setenv("DNNL_MAX_CPU_ISA", "AVX2", 1);
+  }
   execv("/proc/self/exe", argv);
-  std::perror("error: cannot restart with OMP_NUM_THREADS=1");
+  std::perror("error: cannot restart with the settings of the peers");
   std::exit(1);
 }
 
 int main(int argc, char **argv) {
   Options options = parseOptions(argc, argv);
-  restartWithCleanEnvironment(argv);
+  restartWithPeerSettings(options, argv);
   std::string error;
   std::unique_ptr<GemmImplementation> rlx = makeRlx(options.cpuClass, error);
   if (!rlx) {
