@@ -17,12 +17,10 @@ namespace rlx {
 constexpr int64_t kPanelWidth = 64;
 constexpr int64_t kKBlock = 512;
 
-/// Rows of the left operand that a product works on at a time.
-constexpr int64_t kRowBlock = 128;
-
-/// Scratch that one call of rlx_gemm_f32 needs, per worker: one block of the
-/// left operand. 64-byte alignment is best, 4-byte alignment is enough.
-constexpr int64_t kGemmScratchBytes = kRowBlock * kKBlock * 4;
+/// Scratch memory of one call of rlx_gemm_f32, 64-byte aligned. The ABI has it
+/// for kernels that unpack part of an operand; the f32 kernels read both where
+/// they are, so one cache line stands for none.
+constexpr int64_t kGemmScratchBytes = 64;
 
 /// Number of panels of a matrix with `n` columns.
 constexpr int64_t panelCount(int64_t n) {

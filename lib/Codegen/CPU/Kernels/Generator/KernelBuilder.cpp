@@ -116,7 +116,8 @@ Value KernelBuilder::broadcast(Value scalar) {
   return vector::BroadcastOp::create(builder, loc, vectorType, scalar);
 }
 Value KernelBuilder::fma(Value lhs, Value rhs, Value accumulator) {
-  return vector::FMAOp::create(builder, loc, lhs, rhs, accumulator);
+  // Not vector.fma, which becomes llvm.fmuladd: fused or not as LLVM likes.
+  return LLVM::FMAOp::create(builder, loc, lhs, rhs, accumulator);
 }
 Value KernelBuilder::firstLanes(Value active) {
   auto laneType = VectorType::get({cpu.lanes}, builder.getI32Type());
