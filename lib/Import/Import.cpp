@@ -40,13 +40,12 @@ static FailureOr<json::Document> parse(StringRef text, StringRef name,
 
 FailureOr<OwningOpRef<ModuleOp>> rlx::importGraphText(StringRef text,
                                                       StringRef name,
-                                                      bool isHir,
+                                                      GraphFormat format,
                                                       MLIRContext &context) {
   FailureOr<json::Document> document = parse(text, name, context);
   if (failed(document))
     return failure();
-  return importDocument(*document, isHir ? GraphFormat::Hir : GraphFormat::Mir,
-                        context);
+  return importDocument(*document, format, context);
 }
 
 /// Whether a document is an HIR model: the key is required there and unknown to

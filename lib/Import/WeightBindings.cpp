@@ -13,7 +13,8 @@
 using namespace llvm;
 using namespace rlx;
 
-/// Names shown of a list before it is cut.
+/// Names shown of a list before it is cut. Only for these is a near one looked
+/// for, which compares with every name of the other side.
 static constexpr size_t maxShown = 20;
 
 static void printNames(raw_ostream &os, StringRef what,
@@ -56,6 +57,14 @@ static std::string str(mlir::Type type) {
 static bool hasSameDims(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
   return a.size() == b.size() &&
          std::is_permutation(a.begin(), a.end(), b.begin());
+}
+
+static void addUnbound(std::vector<UnboundName> &list, StringRef name,
+                       ArrayRef<StringRef> others) {
+  StringRef nearest;
+  if (list.size() < maxShown)
+    nearest = nearestName(name, others);
+  list.push_back({name.str(), nearest.str()});
 }
 
 namespace {
@@ -166,14 +175,12 @@ Expected<BoundWeights> Binder::bind(mlir::ModuleOp module,
       hasMatch = true;
       bindParam(param, found->second);
     } else if (isMissing.insert(param.getName()).second) {
-      report.missing.push_back(
-          {param.getName().str(),
-           nearestName(param.getName(), tensorNames).str()});
+      addUnbound(report.missing, param.getName(), tensorNames);
     }
   }
   for (StringRef name : tensorNames)
     if (!isParam.contains(name))
-      report.extra.push_back({name.str(), nearestName(name, paramNames).str()});
+      addUnbound(report.extra, name, paramNames);
 
   if (!hasMatch && !sources.empty() && !(params.empty() && tensors.empty())) {
     std::string hint;

@@ -76,9 +76,10 @@ protected:
         }) {}
 
   /// The printed module, or the diagnostics with their places.
-  std::string read(llvm::StringRef text, bool isHir = false) {
+  std::string read(llvm::StringRef text,
+                   rlx::GraphFormat format = rlx::GraphFormat::Mir) {
     said.clear();
-    auto module = rlx::importGraphText(text, "g.json", isHir, context);
+    auto module = rlx::importGraphText(text, "g.json", format, context);
     if (failed(module)) {
       EXPECT_FALSE(said.empty());
       return said;

@@ -63,6 +63,8 @@ TEST_F(MalformedGraph, Ids) {
 TEST_F(MalformedGraph, NodeFields) {
   EXPECT_THAT(readEdited("\"name\":null", "\"name\":[]"),
               HasSubstr("has an array as \"name\", expected a string or null"));
+  EXPECT_THAT(readEdited("\"name\":null", "\"name\":\"a\\u0000\""),
+              HasSubstr("g.json:2:115: name 'a\\x00' has a zero byte"));
   EXPECT_THAT(readEdited("\"inputs\":[],", ""),
               HasSubstr("node 0 has no \"inputs\""));
   EXPECT_THAT(readEdited("\"shape\":{", "\"shap\":{"),
@@ -110,7 +112,8 @@ TEST_F(MalformedGraph, AbsurdSizes) {
   for (const char *dims :
        {"9223372036854775807", "4611686018427387904", "4294967296, 4294967296",
         "35184372088833", "?0, 9223372036854775807, 2",
-        "0, 9223372036854775807, 9223372036854775807"})
+        "0, 9223372036854775807, 9223372036854775807",
+        "0, 1099511627776, 1099511627776"})
     EXPECT_THAT(read(GraphText().input("x", dims)),
                 HasSubstr("takes more than 2^47 bytes"))
         << dims;
@@ -180,7 +183,7 @@ TEST_F(MalformedGraph, HirModels) {
   auto hir = [&](llvm::StringRef op, llvm::StringRef policy) {
     std::string text = GraphText().input("x", "2").node(op, "0", "2").text();
     text.back() = ',';
-    return read(text + policy.str() + "}", /*isHir=*/true);
+    return read(text + policy.str() + "}", rlx::GraphFormat::Hir);
   };
   llvm::StringRef direct = "\"fusion_policy\":\"Direct\"";
   EXPECT_THAT(hir("{\"Mir\":{\"Activation\":\"Exp\"}}", "\"a\":0"),

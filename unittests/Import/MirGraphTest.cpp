@@ -42,8 +42,8 @@ TEST_F(MirGraph, BecomesAFunctionOfNamedTensors) {
 }
 
 TEST_F(MirGraph, KeepsNamesAndPlacesAsLocations) {
-  auto module =
-      importGraphText(perceptron().text(), "g.json", /*isHir=*/false, context);
+  auto module = importGraphText(perceptron().text(), "g.json",
+                                rlx::GraphFormat::Mir, context);
   ASSERT_TRUE(succeeded(module));
   MatmulOp matmul;
   (*module)->walk([&](MatmulOp op) { matmul = op; });
@@ -174,6 +174,15 @@ TEST_F(MirGraph, DefinesASymbolByElementCount) {
                                      "[rows] has batch*seq"));
 }
 
+// Any 32 bits are a symbol's id.
+TEST_F(MirGraph, ReadsEverySymbolId) {
+  GraphText graph;
+  graph.input("x", "?4294967295, ?4294967294, ?0");
+  graph.node("{\"Activation\":\"Exp\"}", "0", "?4294967295, ?4294967294, ?0");
+  EXPECT_THAT(read(graph),
+              HasSubstr("rlx.dims = [@s4294967295, @s4294967294, @batch]"));
+}
+
 TEST_F(MirGraph, ReadsRandomNumbers) {
   GraphText graph;
   graph.input("x", "?0, 4");
@@ -203,7 +212,7 @@ TEST_F(MirGraph, ReadsHirModels) {
 {"id":2,"op":{"Mir":{"Transpose":{"perm":[1,0]}}},"inputs":[1],"shape":{"dims":[{"Static":4},{"Static":3}],"dtype":"F32"},"name":null},
 {"id":3,"op":{"Mir":"MatMul"},"inputs":[0,2],"shape":{"dims":[{"Static":2},{"Static":3}],"dtype":"F32"},"name":"y"}],
 "outputs":[3],"fusion_policy":"Direct"})";
-  std::string ir = read(hir, /*isHir=*/true);
+  std::string ir = read(hir, rlx::GraphFormat::Hir);
   EXPECT_THAT(ir, HasSubstr("rlx.param \"fc1.weight\""));
   EXPECT_THAT(ir, HasSubstr("rlx.transpose"));
   EXPECT_THAT(ir, HasSubstr("rlx.matmul"));

@@ -31,8 +31,10 @@ public:
     return full.str().str();
   }
 
-  /// Writes a file and returns its path.
+  /// Writes a file, a new one each time, and returns its path. Cutting off the
+  /// old one instead would make some file systems write it to the disk.
   std::string write(llvm::StringRef name, llvm::StringRef bytes) const {
+    llvm::sys::fs::remove(path(name));
     std::error_code code;
     llvm::raw_fd_ostream os(path(name), code);
     EXPECT_FALSE(code) << code.message();

@@ -19,7 +19,8 @@ protected:
   WeightBindingsTest() {
     GraphText graph;
     graph.param("w", "4, 3").param("b", "3").param("model.scale", "64, 2");
-    auto read = importGraphText(graph.text("0,1,2"), "g.json", false, context);
+    auto read = importGraphText(graph.text("0,1,2"), "g.json", GraphFormat::Mir,
+                                context);
     EXPECT_TRUE(succeeded(read));
     module = std::move(*read);
   }

@@ -15,6 +15,9 @@
 
 namespace rlx {
 
+/// The schemas of JSON graphs.
+enum class GraphFormat { Mir, Hir };
+
 /// A graph as it was read.
 struct ImportedGraph {
   /// One `func.func @main`. The module attribute `rlx.name` is the graph's
@@ -35,10 +38,10 @@ struct ImportedGraph {
 mlir::FailureOr<ImportedGraph> importGraph(llvm::StringRef path,
                                            mlir::MLIRContext &context);
 
-/// As above for the text of one JSON graph. `name` stands for the file in
-/// locations; `isHir` chooses the schema, MIR otherwise.
+/// As above for the text of one JSON graph in the given schema; `name` stands
+/// for the file in locations.
 mlir::FailureOr<mlir::OwningOpRef<mlir::ModuleOp>>
-importGraphText(llvm::StringRef text, llvm::StringRef name, bool isHir,
+importGraphText(llvm::StringRef text, llvm::StringRef name, GraphFormat format,
                 mlir::MLIRContext &context);
 
 } // namespace rlx

@@ -20,7 +20,7 @@ struct BindOptions {
 /// looks like it.
 struct UnboundName {
   std::string name;
-  /// Empty if none is near.
+  /// Empty if none is near, and after the first twenty of a list.
   std::string nearest;
 };
 

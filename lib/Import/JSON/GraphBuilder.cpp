@@ -77,17 +77,16 @@ LogicalResult GraphBuilder::checkArity(const DeclaredNode &node,
 LogicalResult GraphBuilder::checkSize(const DeclaredNode &node,
                                       ArrayRef<Size> shape) {
   // User addresses of the CPUs we know have 47 bits. The bound keeps sums of a
-  // few sizes, strides and offsets within 63 bits everywhere below.
+  // few sizes, strides and offsets within 63 bits everywhere below. A zero
+  // counts as one: strides are products of the dims beside it.
   constexpr int64_t maxBytes = int64_t(1) << 47;
-  std::optional<Size> count = elementCount(shape);
-  std::optional<Size> bytes;
-  if (count)
-    bytes = count->times(Size::fixed(sizeBytes(node.kind)));
-  bool isTooLarge = !bytes || bytes->factor() > maxBytes;
-  // Dims beside a zero count too: strides are products of them.
+  SymbolicShape dims;
   for (const Size &size : shape)
-    isTooLarge |= size.factor() > maxBytes;
-  if (!isTooLarge)
+    dims.push_back(size.factor() == 0 ? Size::fixed(1) : size);
+  std::optional<Size> bytes = elementCount(dims);
+  if (bytes)
+    bytes = bytes->times(Size::fixed(sizeBytes(node.kind)));
+  if (bytes && bytes->factor() <= maxBytes)
     return success();
   return report.error(node, node.shapeOffset)
          << "shape " << str(node.shape) << " of " << name(node.kind)

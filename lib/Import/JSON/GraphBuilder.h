@@ -93,7 +93,8 @@ private:
   std::vector<BuiltNode> built;
   /// Symbols of inputs stand for themselves, those that a reshape introduces
   /// for its quotient.
-  llvm::DenseMap<uint32_t, Size> symbols;
+  /// Ids take all 32 bits, two values of which a map of them would reserve.
+  llvm::DenseMap<uint64_t, Size> symbols;
   /// The symbols that reshapes introduced, in order.
   llvm::SmallVector<uint32_t> derivedSymbols;
   llvm::StringMap<const DeclaredNode *> inputNames, paramNames;

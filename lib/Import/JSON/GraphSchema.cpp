@@ -50,6 +50,7 @@ private:
   /// The member `key` of `object`, which messages call `owner`.
   FailureOr<json::Value> field(json::Value object, StringRef key, Kind kind,
                                const Twine &owner);
+  LogicalResult checkName(StringRef name, uint64_t offset);
   FailureOr<DeclaredNode> readNode(json::Value value, size_t position);
   LogicalResult readOperator(json::Value value, DeclaredNode &node);
   LogicalResult readShape(json::Value value, DeclaredNode &node);
@@ -113,6 +114,8 @@ FailureOr<DeclaredGraph> SchemaReader::read() {
   if (failed(name))
     return failure();
   graph.name = name->string();
+  if (failed(checkName(graph.name, name->offset())))
+    return failure();
 
   if (format == GraphFormat::Hir) {
     FailureOr<json::Value> policy =
@@ -140,6 +143,14 @@ FailureOr<DeclaredGraph> SchemaReader::read() {
       failed(checkOrder(graph)) || failed(checkOperators(graph)))
     return failure();
   return graph;
+}
+
+/// Names go through C interfaces.
+LogicalResult SchemaReader::checkName(StringRef name, uint64_t offset) {
+  if (!name.contains('\0'))
+    return success();
+  return report.error(offset)
+         << "name " << quoteName(name) << " has a zero byte";
 }
 
 std::optional<uint32_t> SchemaReader::readId(json::Value value) {
@@ -171,12 +182,15 @@ FailureOr<DeclaredNode> SchemaReader::readNode(json::Value value,
   node.id = *id;
   node.offset = value.offset();
   std::optional<json::Value> name = value.find("name");
-  if (name && name->is(Kind::String))
+  if (name && name->is(Kind::String)) {
     node.name = name->string();
-  else if (name && !name->is(Kind::Null))
+    if (failed(checkName(node.name, name->offset())))
+      return failure();
+  } else if (name && !name->is(Kind::Null)) {
     return report.error(name->offset())
            << owner << " has " << json::describe(name->kind())
            << " as \"name\", expected a string or null";
+  }
 
   owner = describe(node);
   FailureOr<json::Value> inputs = field(value, "inputs", Kind::Array, owner);

@@ -6,6 +6,7 @@
 #define RLX_LIB_IMPORT_JSON_GRAPHSCHEMA_H
 
 #include "RLX/Import/ElementKind.h"
+#include "RLX/Import/Import.h"
 #include "RLX/Import/JSON/Document.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -15,8 +16,6 @@
 #include <optional>
 
 namespace rlx {
-
-enum class GraphFormat { Mir, Hir };
 
 /// A dim of a declared shape: a size, or the id of a symbol.
 struct DeclaredDim {
