@@ -115,10 +115,19 @@ static LogicalResult verifyAttribute(
     return verifyName(func, what, index, attribute.getValue(), getName);
   if (attribute.getName() == kDimsAttr)
     return verifyDims(func, what, index, attribute.getValue(), getType(func));
+  if (attribute.getName() == kRngSeedAttr ||
+      attribute.getName() == kRngCounterAttr) {
+    if (getType(func).isInteger(64))
+      return success();
+    return func.emitOpError()
+           << what << ' ' << index << " has " << attribute.getName().getValue()
+           << " but is " << getType(func) << "; seeds and counters are i64";
+  }
   return func.emitOpError()
          << what << ' ' << index << " has the unknown attribute "
          << attribute.getName().getValue() << "; there are " << kNameAttr
-         << " and " << kDimsAttr;
+         << ", " << kDimsAttr << ", " << kRngSeedAttr << " and "
+         << kRngCounterAttr;
 }
 
 LogicalResult RLXDialect::verifyRegionArgAttribute(Operation *op, unsigned,

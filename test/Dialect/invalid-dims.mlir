@@ -55,5 +55,10 @@ func.func private @size_for_a_dynamic_dim() -> (tensor<?xf32> {rlx.dims = [4]})
 
 // -----
 
-// expected-error @+1 {{argument 0 has the unknown attribute rlx.dim; there are rlx.name and rlx.dims}}
+// expected-error @+1 {{argument 0 has the unknown attribute rlx.dim; there are rlx.name, rlx.dims, rlx.rng_seed and rlx.rng_counter}}
 func.func @misspelt_attribute(%x: tensor<4xf32> {rlx.dim = [4]})  { return }
+
+// -----
+
+// expected-error @+1 {{argument 0 has rlx.rng_counter but is 'f32'; seeds and counters are i64}}
+func.func @counter_that_is_no_integer(%n: f32 {rlx.rng_counter})  { return }

@@ -224,6 +224,10 @@ func.func @edge_shapes(%s: tensor<f32>, %e: tensor<0x4xf32>) -> tensor<0x4xf32> 
   return %3 : tensor<0x4xf32>
 }
 
+// What lowering appends to a function that draws random numbers.
+// CHECK-LABEL: func.func private @draws
+func.func private @draws(memref<4xf32>, i64 {rlx.rng_seed}, i64 {rlx.rng_counter})
+
 // Buffers keep what was said of the tensors, and so do functions of other
 // dialects, in which one input may take several arguments.
 // CHECK-LABEL: func.func private @buffers

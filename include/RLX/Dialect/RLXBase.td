@@ -26,6 +26,9 @@ def RLX_Dialect : Dialect {
     | `rlx.name` | string            | the user's name of the input or output       |
     | `rlx.dims` | `[@batch, 784]`   | one entry per dim: a symbol for each `?`     |
 
+    Lowering appends two i64 arguments, marked `rlx.rng_seed` and
+    `rlx.rng_counter`, to functions that draw random numbers.
+
     Dims with the same symbol are equal at every call. Names are unique among the
     arguments, and among the results, of a function.
   }];

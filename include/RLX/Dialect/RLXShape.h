@@ -13,6 +13,10 @@ namespace rlx {
 /// Names of the attributes on arguments and results of functions.
 constexpr llvm::StringLiteral kNameAttr = "rlx.name";
 constexpr llvm::StringLiteral kDimsAttr = "rlx.dims";
+/// Mark the i64 arguments that lowering appends to a function that draws random
+/// numbers: the session's seed and the number of this forward.
+constexpr llvm::StringLiteral kRngSeedAttr = "rlx.rng_seed";
+constexpr llvm::StringLiteral kRngCounterAttr = "rlx.rng_counter";
 
 /// One entry of `rlx.dims` or of a `shape` attribute.
 struct Dim {
