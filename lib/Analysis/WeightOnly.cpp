@@ -32,6 +32,9 @@ using namespace mlir;
 
 namespace rlx {
 
+/// Calls inside calls; programs have a handful.
+static constexpr unsigned kMaxCallDepth = 500;
+
 class WeightOnlyAnalysis::Solver {
 public:
   Solver(Operation *root, DenseMap<Value, uint8_t> &state);
@@ -74,6 +77,7 @@ private:
   /// Facts of the bodies of functions; Dynamic while one is being looked at, so
   /// that recursion, which might not end, is dynamic.
   DenseMap<Operation *, uint8_t> bodies;
+  unsigned callDepth = 0;
 };
 
 WeightOnlyAnalysis::Solver::Solver(Operation *root,
@@ -148,10 +152,15 @@ uint8_t WeightOnlyAnalysis::Solver::callFacts(CallableOpInterface callee) {
   if (auto it = bodies.find(callee); it != bodies.end())
     return it->second;
   bodies[callee] = Dynamic;
+  // The stack bounds how deep calls are followed.
+  if (callDepth == kMaxCallDepth)
+    return Dynamic;
+  ++callDepth;
   // Several blocks might form a loop that does not end.
   Region *body = callee.getCallableRegion();
   uint8_t facts = body->hasOneBlock() ? 0 : Dynamic;
   body->walk([&](Operation *op) { facts |= ownFacts(op); });
+  --callDepth;
   return bodies[callee] = facts;
 }
 
