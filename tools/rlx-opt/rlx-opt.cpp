@@ -2,6 +2,7 @@
 //===- rlx-opt.cpp - Runs passes on textual or bytecode IR ------*- C++ -*-===//
 
 #include "RLX/Dialect/RLXDialect.h"
+#include "RLX/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -26,6 +27,7 @@ int main(int argc, char **argv) {
                   mlir::scf::SCFDialect, mlir::tensor::TensorDialect,
                   mlir::vector::VectorDialect>();
   mlir::registerTransformsPasses();
+  rlx::registerRLXPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "RLX optimizer driver\n", registry));
 }
