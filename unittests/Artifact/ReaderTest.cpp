@@ -127,12 +127,13 @@ TEST(Reader, EveryFlippedBit) {
     AlignedCopy copy(file);
     Result<OpenedArtifact> opened = openArtifactMemory(copy.span(), "mem");
     EXPECT_EQ(bool(opened), segment >= 0) << "byte " << bit / 8;
-    if (opened && segment >= 0)
+    if (opened && segment >= 0) {
       EXPECT_EQ(verifySegment(opened->manifest, segment,
                               opened->source->segment(segment))
                     .fault()
                     .kind,
                 FaultKind::Integrity);
+    }
     file[bit / 8] ^= 1 << bit % 8;
   }
 }

@@ -130,8 +130,9 @@ TEST(CodeLoader, RefusesWhatIsNoCode) {
 
 TEST(CpuInfo, Consistent) {
   EXPECT_FALSE(allowedCpus().empty());
-  if (hostSupports("x86-64-v4"))
+  if (hostSupports("x86-64-v4")) {
     EXPECT_TRUE(hostSupports("x86-64-v3"));
+  }
   EXPECT_FALSE(hostSupports("z80"));
 #if defined(__x86_64__) && defined(__GNUC__)
   EXPECT_EQ(hostSupports("x86-64-v3"), __builtin_cpu_supports("avx2") &&

@@ -243,8 +243,9 @@ TEST(Program, ChoosesTheClass) {
   {
     ScopedEnvironment environment("RLX_CPU_CLASS", "x86-64-v3");
     EXPECT_EQ(targetWith(nullptr), "x86-64-v3");
-    if (hostRuns("x86-64-v4"))
+    if (hostRuns("x86-64-v4")) {
       EXPECT_EQ(targetWith("x86-64-v4"), "x86-64-v4");
+    }
   }
   ProgramHandle program;
   {
