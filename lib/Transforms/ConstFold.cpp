@@ -125,8 +125,9 @@ private:
   void releaseArguments(const PrepareInstance &instance);
   void replace(NodeValue result, AsmResourceBlob &&blob);
 
-  bool dies(NodeValue leaf) const;
-  std::string nameFor(NodeValue result, ArrayRef<StringAttr> origins);
+  bool dies(NodeValue leaf);
+  std::string nameFor(NodeValue result,
+                      ArrayRef<WeightLeafOpInterface> weights);
   uint64_t getSizeBytes(NodeValue value) const {
     return *getStoredSizeBytes(partition->getType(value));
   }
@@ -148,6 +149,8 @@ private:
   llvm::DenseSet<Operation *> declined;
   /// Leaf ops of the module that hold a value.
   DenseMap<Attribute, SmallVector<Operation *>> holders;
+  /// Answers of dies() for this partition.
+  DenseMap<Attribute, bool> dying;
   /// Instances that still have to read a value.
   DenseMap<Attribute, unsigned> pendingReads;
 };
@@ -189,13 +192,16 @@ std::unique_ptr<PreparePartition> Folder::makePartition() {
 }
 
 /// True if no op that stays reads the value of this leaf.
-bool Folder::dies(NodeValue leaf) const {
-  return llvm::none_of(
-      holders.lookup(getLeafValue(getOp(leaf))), [&](Operation *holder) {
-        return llvm::any_of(holder->getUses(), [&](OpOperand &use) {
-          return partition->isUsedByMain(use);
-        });
+bool Folder::dies(NodeValue leaf) {
+  ElementsAttr value = getLeafValue(getOp(leaf));
+  auto [known, isNew] = dying.try_emplace(value, true);
+  if (isNew)
+    known->second = llvm::none_of(holders[value], [&](Operation *holder) {
+      return llvm::any_of(holder->getUses(), [&](OpOperand &use) {
+        return partition->isUsedByMain(use);
       });
+    });
+  return known->second;
 }
 
 /// Marks the largest results of instances that take more than they give back.
@@ -238,6 +244,7 @@ bool Folder::declineGrowth() {
 
 bool Folder::plan() {
   do {
+    dying.clear();
     partition = makePartition();
   } while (declineGrowth());
   return !partition->getInstances().empty();
@@ -272,10 +279,29 @@ LogicalResult Folder::compile() {
   return success();
 }
 
-std::string Folder::nameFor(NodeValue result, ArrayRef<StringAttr> origins) {
-  if (origins.size() == 1 && names.take(origins.front()))
-    return origins.front().str();
-  return names.takeFor(getOp(result)->getLoc(), origins);
+/// What dies leaves its name to what is made of it alone.
+std::string Folder::nameFor(NodeValue result,
+                            ArrayRef<WeightLeafOpInterface> weights) {
+  if (weights.size() == 1) {
+    WeightLeafOpInterface weight = weights.front();
+    if (names.take(weight.getWeightName()))
+      return weight.getWeightName().str();
+  }
+  return names.takeFor(getOp(result)->getLoc(), weights);
+}
+
+/// Names of the weights that the user gave, however many rounds ago.
+static SmallVector<Attribute>
+getOrigins(ArrayRef<WeightLeafOpInterface> weights) {
+  llvm::SetVector<Attribute> origins;
+  for (WeightLeafOpInterface weight : weights) {
+    if (auto names = weight->getAttrOfType<ArrayAttr>(kOriginAttr))
+      origins.insert(names.begin(), names.end());
+    else
+      origins.insert(
+          StringAttr::get(weight->getContext(), weight.getWeightName()));
+  }
+  return origins.takeVector();
 }
 
 /// Runs the instance; the blobs of its results may be larger than these.
@@ -312,7 +338,7 @@ void Folder::releaseArguments(const PrepareInstance &instance) {
     ElementsAttr value = getLeafValue(getOp(argument));
     if (--pendingReads[value] != 0 || !dies(argument))
       continue;
-    for (Operation *holder : holders.lookup(value))
+    for (Operation *holder : holders[value])
       names.release(cast<WeightLeafOpInterface>(holder).getWeightName());
     if (!releaseDead)
       continue;
@@ -325,14 +351,14 @@ void Folder::replace(NodeValue result, AsmResourceBlob &&blob) {
   Type type = partition->getType(result);
   RankedTensorType attributeType = getAttributeType(type);
   ArrayRef<char> bytes = blob.getData().take_front(getSizeBytes(result));
-  SmallVector<StringAttr> origins = partition->getOrigins(result);
+  SmallVector<WeightLeafOpInterface> weights = partition->getWeights(result);
   // What comes of literals alone is a literal again where that is small: no
   // entry of the weight table.
   bool isSmall = bytes.size() <= kMaxInlineBytes;
-  bool isLiteralSplat = origins.empty() && isSplat(attributeType, bytes);
+  bool isLiteralSplat = weights.empty() && isSplat(attributeType, bytes);
   std::string name;
-  if (!origins.empty() || !(isSmall || isLiteralSplat))
-    name = nameFor(result, origins);
+  if (!weights.empty() || !(isSmall || isLiteralSplat))
+    name = nameFor(result, weights);
   if (isLiteralSplat)
     bytes = bytes.take_front(bytes.size() / attributeType.getNumElements());
   ElementsAttr value = isSmall || isLiteralSplat
@@ -345,10 +371,9 @@ void Folder::replace(NodeValue result, AsmResourceBlob &&blob) {
       auto constant = ConstantOp::create(
           builder, op->getLoc(), type,
           name.empty() ? StringAttr() : builder.getStringAttr(name), value);
-      if (!origins.empty())
+      if (!weights.empty())
         constant->setAttr(kOriginAttr,
-                          builder.getArrayAttr(SmallVector<Attribute>(
-                              origins.begin(), origins.end())));
+                          builder.getArrayAttr(getOrigins(weights)));
       return constant;
     };
     OpBuilder builder(op);

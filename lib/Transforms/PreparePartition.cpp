@@ -12,9 +12,7 @@
 
 #include "PreparePartition.h"
 #include "RLX/Analysis/WeightData.h"
-#include "RLX/Dialect/RLXDialect.h"
 #include "RLX/Dialect/RLXShape.h"
-#include "RLX/Transforms/Passes.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -33,6 +31,8 @@ namespace rlx {
 
 /// Literals up to this size are copied to where they are used.
 static constexpr int64_t kMaxInlinedBytes = 256;
+/// Nodes times results up to which a component is cut: 32 MiB of bits.
+static constexpr uint64_t kMaxReachBits = uint64_t(1) << 28;
 
 static bool isLeaf(Operation *op) {
   return isWeightLeaf(op) || op->hasTrait<OpTrait::ConstantLike>();
@@ -232,8 +232,9 @@ bool PreparePartition::isUsedByMain(NodeValue value) const {
   });
 }
 
-SmallVector<StringAttr> PreparePartition::getOrigins(NodeValue value) const {
-  SetVector<StringAttr> origins;
+SmallVector<WeightLeafOpInterface>
+PreparePartition::getWeights(NodeValue value) const {
+  SmallVector<WeightLeafOpInterface> weights;
   llvm::DenseSet<unsigned> seen;
   SmallVector<unsigned> stack = {value.node};
   while (!stack.empty()) {
@@ -244,16 +245,10 @@ SmallVector<StringAttr> PreparePartition::getOrigins(NodeValue value) const {
     for (NodeValue input : llvm::reverse(node.inputs))
       stack.push_back(input.node);
     auto leaf = dyn_cast<WeightLeafOpInterface>(node.getOp());
-    if (!leaf)
-      continue;
-    if (auto names = leaf->getAttrOfType<ArrayAttr>(kOriginAttr)) {
-      for (auto name : names.getAsRange<StringAttr>())
-        origins.insert(name);
-    } else if (StringRef name = leaf.getWeightName(); !name.empty()) {
-      origins.insert(StringAttr::get(leaf->getContext(), name));
-    }
+    if (leaf && !leaf.getWeightName().empty())
+      weights.push_back(leaf);
   }
-  return origins.takeVector();
+  return weights;
 }
 
 //===----------------------------------------------------------------------===//
@@ -288,7 +283,8 @@ void PreparePartition::cutComponent(ArrayRef<unsigned> component) {
   for (unsigned node : component)
     for (unsigned r = 0, e = nodes[node].getOp()->getNumResults(); r != e; ++r)
       numResults += results.count({node, r});
-  if (options.maxSharedBytes < 0 || numResults == 1)
+  if (options.maxSharedBytes < 0 || numResults == 1 ||
+      uint64_t(numResults) * component.size() > kMaxReachBits)
     return addInstance(component);
 
   // What each node leads to. Users stand after what they use.

@@ -6,6 +6,7 @@
 #define RLX_LIB_TRANSFORMS_PREPAREPARTITION_H
 
 #include "RLX/Analysis/WeightOnly.h"
+#include "RLX/Dialect/RLXDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -94,9 +95,9 @@ public:
   /// True if main holds the op that uses the value here.
   bool isUsedByMain(mlir::OpOperand &use) const;
 
-  /// Named weights that the value is computed from, in the order in which its
-  /// computation reads them.
-  llvm::SmallVector<mlir::StringAttr> getOrigins(NodeValue value) const;
+  /// Leaves with a name that the value is computed from, in the order in which
+  /// its computation reads them.
+  llvm::SmallVector<WeightLeafOpInterface> getWeights(NodeValue value) const;
 
 private:
   void findMovable(mlir::func::FuncOp function);

@@ -143,7 +143,7 @@ void SplitPreparePass::runOnOperation() {
     for (NodeValue result : instance.results) {
       Operation *op = partition.getNode(result.node).getOp();
       StringAttr name = builder.getStringAttr(
-          names.takeFor(op->getLoc(), partition.getOrigins(result)));
+          names.takeFor(op->getLoc(), partition.getWeights(result)));
       resultNames[result] = name;
       results.push_back(name);
       Type type = partition.getType(result);

@@ -3,7 +3,6 @@
 
 #include "WeightNames.h"
 #include "PreparePartition.h"
-#include "RLX/Dialect/RLXDialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/PatternMatch.h"
@@ -26,12 +25,14 @@ WeightNames::WeightNames(ModuleOp module) {
   });
 }
 
-std::string WeightNames::takeFor(Location loc, ArrayRef<StringAttr> origins) {
+std::string WeightNames::takeFor(Location loc,
+                                 ArrayRef<WeightLeafOpInterface> weights) {
   StringRef own = getLocationName(loc);
   if (take(own))
     return own.str();
-  if (origins.size() == 1) {
-    std::string derived = (origins.front().getValue() + ".prep").str();
+  if (weights.size() == 1) {
+    WeightLeafOpInterface weight = weights.front();
+    std::string derived = (weight.getWeightName() + ".prep").str();
     if (take(derived))
       return derived;
   }

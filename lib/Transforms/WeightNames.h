@@ -4,6 +4,8 @@
 #ifndef RLX_LIB_TRANSFORMS_WEIGHTNAMES_H
 #define RLX_LIB_TRANSFORMS_WEIGHTNAMES_H
 
+#include "RLX/Dialect/RLXDialect.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -22,11 +24,10 @@ public:
     return !name.empty() && taken.insert(name).second;
   }
 
-  /// A free name for what the op at `loc` makes of the weights in `origins`:
-  /// the op's own name, else `<weight>.prep` if there is one weight, else
-  /// `prep<i>`.
+  /// A free name for what the op at `loc` makes of `weights`: the op's own
+  /// name, else `<weight>.prep` if there is one weight, else `prep<i>`.
   std::string takeFor(mlir::Location loc,
-                      llvm::ArrayRef<mlir::StringAttr> origins);
+                      llvm::ArrayRef<WeightLeafOpInterface> weights);
 
 private:
   llvm::StringSet<> taken;

@@ -147,6 +147,18 @@ TEST_F(ConstFoldTest, OriginsAccumulateOverRounds) {
   EXPECT_THAT(origins(constants(*module)[0]), ElementsAre("p", "q", "b"));
 }
 
+TEST_F(ConstFoldTest, DerivedWeightKeepsItsNameOverRounds) {
+  auto module = fold(R"mlir(
+    func.func @main() -> tensor<2xf32> {
+      %a = rlx.constant "merged" {rlx.origin = ["p", "q"]} dense<[1.0, 2.0]> : tensor<2xf32>
+      %0 = rlx.neg %a : tensor<2xf32> loc("negated")
+      return %0 : tensor<2xf32>
+    })mlir");
+  ASSERT_TRUE(module) << error;
+  EXPECT_EQ(constants(*module)[0].getWeightName(), "merged");
+  EXPECT_THAT(origins(constants(*module)[0]), ElementsAre("p", "q"));
+}
+
 TEST_F(ConstFoldTest, LiteralsBecomeLiterals) {
   auto module = fold(R"mlir(
     func.func @main() -> (tensor<f32>, tensor<2xf32>, tensor<1000xf32>) {
