@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //===- LayoutWeights.cpp - Give weights the layout that kernels read ------===//
 
+#include "PreparePartition.h"
 #include "RLX/Analysis/WeightOnly.h"
 #include "RLX/Dialect/RLXDialect.h"
 #include "RLX/Dialect/RLXShape.h"
@@ -55,6 +56,27 @@ static const void *getIdentity(Value value) {
   return value.getAsOpaquePointer();
 }
 
+/// An op in main that reads `value` as it is; null if there is none but the
+/// products.
+static Operation *
+findOtherReader(Value value, const llvm::SmallPtrSetImpl<OpOperand *> &products,
+                const WeightOnlyAnalysis &weightOnly) {
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (products.contains(&use))
+      continue;
+    bool isPrepared = user->getNumResults() != 0 &&
+                      weightOnly.isHoistable(user->getResult(0));
+    if (!isPrepared)
+      return user;
+    // The split leaves these to main if main reads them.
+    if (isFreeInMain(user) &&
+        findOtherReader(user->getResult(0), products, weightOnly))
+      return user;
+  }
+  return nullptr;
+}
+
 /// Why the matrix should stay as it is; empty if it should not.
 static std::string getReasonAgainst(const Matrix &matrix,
                                     const WeightOnlyAnalysis &weightOnly) {
@@ -66,15 +88,9 @@ static std::string getReasonAgainst(const Matrix &matrix,
   llvm::SmallPtrSet<OpOperand *, 4> products(matrix.products.begin(),
                                              matrix.products.end());
   for (Value value : matrix.values)
-    for (OpOperand &use : value.getUses()) {
-      Operation *user = use.getOwner();
-      bool isPrepared = user->getNumResults() != 0 &&
-                        weightOnly.isHoistable(user->getResult(0));
-      if (!products.contains(&use) && !isPrepared)
-        return llvm::formatv("{0} reads it as it is, so it would be stored "
-                             "twice",
-                             user->getName());
-    }
+    if (Operation *reader = findOtherReader(value, products, weightOnly))
+      return llvm::formatv("{0} reads it as it is, so it would be stored twice",
+                           reader->getName());
   return {};
 }
 

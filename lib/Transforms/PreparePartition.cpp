@@ -55,6 +55,8 @@ bool isInlinedLeaf(Operation *leaf) {
          constant.getValue().isSplat();
 }
 
+bool isFreeInMain(Operation *op) { return isa<ExpandOp, ReshapeOp>(op); }
+
 StringRef getLocationName(Location loc) {
   if (auto name = dyn_cast<NameLoc>(loc))
     return name.getName();

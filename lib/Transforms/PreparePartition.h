@@ -137,6 +137,10 @@ private:
 /// literals, and constants of other dialects.
 bool isInlinedLeaf(mlir::Operation *leaf);
 
+/// True for ops that cost main nothing, while prepare would have to store their
+/// results: views and broadcasts.
+bool isFreeInMain(mlir::Operation *op);
+
 /// The user's name for what an op computes, from its location; empty if none.
 llvm::StringRef getLocationName(mlir::Location loc);
 

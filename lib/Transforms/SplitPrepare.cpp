@@ -42,14 +42,15 @@ private:
 /// A constant without a name can't be listed as what an instance reads.
 void SplitPreparePass::nameArguments(const PreparePartition &partition,
                                      WeightNames &names) {
-  DenseMap<Attribute, StringAttr> newNames;
+  // A packed weight and a tensor may have the same bytes.
+  DenseMap<std::pair<Attribute, Type>, StringAttr> newNames;
   for (const PrepareInstance &instance : partition.getInstances())
     for (NodeValue argument : instance.arguments) {
       auto constant =
           dyn_cast<ConstantOp>(partition.getNode(argument.node).getOp());
       if (!constant || !constant.getWeightName().empty())
         continue;
-      StringAttr &name = newNames[constant.getValue()];
+      StringAttr &name = newNames[{constant.getValue(), constant.getType()}];
       if (!name)
         name = StringAttr::get(&getContext(),
                                names.takeFor(constant.getLoc(), {}));
@@ -57,7 +58,8 @@ void SplitPreparePass::nameArguments(const PreparePartition &partition,
   if (newNames.empty())
     return;
   getOperation().walk([&](ConstantOp constant) {
-    if (StringAttr name = newNames.lookup(constant.getValue());
+    if (StringAttr name =
+            newNames.lookup({constant.getValue(), constant.getType()});
         name && constant.getWeightName().empty())
       constant.setNameAttr(name);
   });
@@ -111,10 +113,7 @@ void SplitPreparePass::keepConstants(const PreparePartition &partition) {
 void SplitPreparePass::runOnOperation() {
   ModuleOp module = getOperation();
   PreparePartition::Options options;
-  // A broadcast or a view costs main nothing, while its result would be stored.
-  options.mayCross = [](Operation *op) {
-    return !isa<ExpandOp, ReshapeOp>(op);
-  };
+  options.mayCross = [](Operation *op) { return !isFreeInMain(op); };
   options.maxSharedBytes = maxSharedBytes;
   PreparePartition partition(module, getAnalysis<WeightOnlyAnalysis>(),
                              std::move(options));

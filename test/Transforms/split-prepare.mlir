@@ -1,7 +1,12 @@
 // RUN: rlx-opt %s --rlx-split-prepare --split-input-file | FileCheck %s
+// RUN: rlx-opt %s --rlx-split-prepare --split-input-file -o /dev/null \
+// RUN:   --remarks-filter=weights 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: rlx-opt %s --rlx-split-prepare=max-shared-bytes=15 --split-input-file \
+// RUN:   | FileCheck %s --check-prefix=WHOLE
 
 // The weight-only part runs once; main reads its result as a leaf. The result is
 // called after the op that makes it.
+// REMARK: [Passed] SplitPrepare {{.*}} Ops=1, Remark="scaled is computed once, by @main.prepare0", ResultBytes=48, Results=1, Weights=2
 // CHECK-LABEL: func.func @main
 // CHECK:         %[[P:.+]] = rlx.prepared "scaled" : tensor<4x3xf32>
 // CHECK-NEXT:    %[[Y:.+]] = rlx.matmul %{{.+}}, %[[P]]
@@ -119,7 +124,8 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 // What two results need is an instance of its own: a change of "b" recomputes
-// the second without the exponential and without the first.
+// the second without the exponential and without the first. An intermediate that
+// is too large to be kept joins them into one instance.
 // CHECK-LABEL: func.func @main
 // CHECK:       func.func private @main.prepare0(%{{.+}}: tensor<4xf32>)
 // CHECK-NEXT:    rlx.exp
@@ -128,6 +134,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK:       rlx.prepare @main.prepare0("s") -> ("shared")
 // CHECK-NEXT:  rlx.prepare @main.prepare1("a", "shared") -> ("prep0")
 // CHECK-NEXT:  rlx.prepare @main.prepare1("b", "shared") -> ("prep1")
+// WHOLE:       rlx.prepare @main.prepare0("s", "a", "b") -> ("prep0", "prep1")
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %s = rlx.param "s" : tensor<4xf32>
   %a = rlx.param "a" : tensor<4xf32>
