@@ -287,6 +287,20 @@ TEST(Reader, Segments) {
   EXPECT_THAT(
       openArtifactSegments(manifest.span(), fewer, "seg").fault().message,
       HasSubstr("2 segments given, the manifest has 3"));
+  // Packed weights are aligned to 64, others as their elements.
+  Bytes shifted(8 + 48);
+  std::vector<ByteSpan> moved = spans;
+  moved[1].data = shifted.data() + 4;
+  EXPECT_TRUE(openArtifactSegments(manifest.span(), moved, "seg"));
+  moved[1].data = shifted.data() + 2;
+  EXPECT_THAT(
+      openArtifactSegments(manifest.span(), moved, "seg").fault().message,
+      HasSubstr("'bias' in segment 1 is not aligned to 4"));
+  moved = spans;
+  moved[0].data = spans[0].data + 4;
+  EXPECT_THAT(
+      openArtifactSegments(manifest.span(), moved, "seg").fault().message,
+      HasSubstr("'w' in segment 0 is not aligned to 64"));
   spans[0].sizeBytes -= 1;
   EXPECT_THAT(
       openArtifactSegments(manifest.span(), spans, "seg").fault().message,

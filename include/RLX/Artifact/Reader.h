@@ -50,8 +50,8 @@ Result<OpenedArtifact> openArtifactMemory(ByteSpan bytes,
                                           const std::string &name);
 
 /// An artifact that is no file: an encoded manifest and the address of each of
-/// its segments, aligned to 64, which outlive the source. Segments need no leaf
-/// hashes.
+/// its segments, which outlive the source. Packed constants must be aligned to
+/// 64, others as their elements. Segments need no leaf hashes.
 Result<OpenedArtifact>
 openArtifactSegments(ByteSpan encodedManifest,
                      const std::vector<ByteSpan> &segments,

@@ -23,11 +23,10 @@ extern "C" {
 /// The one symbol that an executable exports.
 #define RLX_ABI_QUERY_SYMBOL "rlx_executable_query"
 
-/// Alignment in bytes of what the runtime owns: the arena, constants and
-/// prepared tensors. What the caller owns (inputs, outputs and params, which
-/// may lie in a mapped weight file) has only the natural alignment of its
-/// element type. So code may assume 64 bytes for arena, `panel64` and other
-/// packed layouts, and must not for `row_major`.
+/// Alignment in bytes of the arena, of tensors in packed layouts (`panel64`)
+/// and of what prepare makes. Inputs, outputs and `row_major` weights may lie
+/// in the caller's memory or in a mapped weight file: code may assume only the
+/// natural alignment of their element type.
 #define RLX_ABI_ALIGNMENT 64u
 
 /// What `plan` and `run` return. Statuses from RLX_ABI_MESSAGE_BASE on point

@@ -145,9 +145,10 @@ typedef struct rlx_bytes {
 } rlx_bytes;
 
 /// Opens a program that is no file: an encoded manifest (docs/Format.md), which
-/// is copied, and the addresses of its segments, which must be aligned to 64
-/// and stay unchanged until the last handle is released. This is how a compiler
-/// runs what it has just made without a copy of the weights.
+/// is copied, and the addresses of its segments, which must stay unchanged
+/// until the last handle is released. Constants in packed layouts must be
+/// aligned to 64, others as their elements. This is how a compiler runs what it
+/// has just made without a copy of the weights.
 RLX_API rlx_status rlx_program_open_segments(const void *manifest,
                                              uint64_t manifest_size_bytes,
                                              const rlx_bytes *segments,
