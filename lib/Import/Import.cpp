@@ -56,6 +56,11 @@ static bool hasFusionPolicy(const json::Document &document) {
   return root.is(json::Kind::Object) && root.find("fusion_policy");
 }
 
+static bool hasNodes(const json::Document &document) {
+  json::Value root = document.root();
+  return root.is(json::Kind::Object) && root.find("nodes");
+}
+
 FailureOr<ImportedGraph> rlx::importGraph(StringRef path,
                                           MLIRContext &context) {
   // Faults of a file as a whole have no line, so the path is in the text.
@@ -102,15 +107,9 @@ FailureOr<ImportedGraph> rlx::importGraph(StringRef path,
     return std::move(graph);
   }
 
-  // It may be meant as either; say which reader refused it and why the other
-  // did not try.
-  ScopedDiagnosticHandler addNote(&context, [&](Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
-      diagnostic.attachNote(UnknownLoc::get(&context))
-          << "read as MIR Graph JSON; it is no HIR model, which has a "
-          << "\"fusion_policy\"";
-    return failure();
-  });
+  if (!hasNodes(*document))
+    return fail("is neither MIR Graph JSON, which has \"nodes\", nor an HIR "
+                "model, which has a \"fusion_policy\" too");
   graph.source = ("mir:" + path).str();
   FailureOr<OwningOpRef<ModuleOp>> module =
       importDocument(*document, GraphFormat::Mir, context);

@@ -175,6 +175,9 @@ TEST_F(MalformedGraph, UnknownOperators) {
                         "'Relu'?"));
   EXPECT_THAT(readNode("{\"Binary\":\"Plus\"}", "0,0", "?0, 4"),
               HasSubstr("Binary of kind 'Plus' is not known"));
+  EXPECT_THAT(readNode("{\"Mir\":\"MatMul\"}", "0,1", "?0, 3"),
+              HasSubstr("'Mir' is not known; it belongs to HIR models, which "
+                        "have a \"fusion_policy\""));
   EXPECT_THAT(readNode("\"Activation\"", "0", "?0, 4"),
               HasSubstr("Activation has no kind"));
 }

@@ -378,10 +378,12 @@ LogicalResult SchemaReader::checkOperators(const DeclaredGraph &graph) {
         report.error(*nodes.front(), nodes.front()->opOffset);
     diagnostic << "operator " << quoteName(op) << " is not known"
                << didYouMean(op, block ? blockNames : mirNames);
-    // An MIR operator in an HIR model is the likeliest slip of who writes one
-    // by hand.
+    // Each schema's operators are likely to turn up in the other.
     if (block && is_contained(mirNames, op))
       diagnostic << "; in an HIR model it is written {\"Mir\": ...}";
+    if (!block && is_contained(blockNames, op))
+      diagnostic << "; it belongs to HIR models, which have a "
+                 << "\"fusion_policy\"";
   }
   if (!unread.empty()) {
     InFlightDiagnostic diagnostic =
