@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "RLX/Artifact/Writer.h"
+#include "RLX/Artifact/Writer/Writer.h"
 #include "RLX/Artifact/Reader.h"
 #include "TestContainer.h"
 

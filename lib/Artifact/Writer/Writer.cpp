@@ -3,7 +3,7 @@
 // Lays an artifact out and writes it: segments first, manifest last, so that
 // leaf hashes are known in one pass over the data.
 
-#include "RLX/Artifact/Writer.h"
+#include "RLX/Artifact/Writer/Writer.h"
 #include "RLX/Artifact/Reader.h"
 #include "RLX/Support/Error.h"
 

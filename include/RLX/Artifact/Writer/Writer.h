@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#ifndef RLX_ARTIFACT_WRITER_H
-#define RLX_ARTIFACT_WRITER_H
+#ifndef RLX_ARTIFACT_WRITER_WRITER_H
+#define RLX_ARTIFACT_WRITER_WRITER_H
 
 #include "RLX/Artifact/Manifest.h"
 
@@ -52,4 +52,4 @@ writeArtifactMemory(const ArtifactDesc &desc);
 
 } // namespace rlx::artifact
 
-#endif // RLX_ARTIFACT_WRITER_H
+#endif // RLX_ARTIFACT_WRITER_WRITER_H
