@@ -48,4 +48,15 @@ def ExpandMathPass : Pass<"rlx-expand-math"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
 }
 
+def LowerExpandShapePass : Pass<"rlx-lower-expand-shape"> {
+  let summary = "Lower memref.expand_shape with two dynamic dims in one group";
+  let description = [{
+    MLIR 22's `expand-strided-metadata` crashes on one, for instance on a
+    `memref<?x8xf32>` that is expanded to `memref<?x?x8xf32>` of a batch and a
+    sequence. As the op carries its sizes, it is a `memref.reinterpret_cast` of a
+    contiguous buffer. To be run before that pass.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
 #endif // RLX_CONVERSION_PASSES_TD
