@@ -3,6 +3,7 @@
 //--------------------------===//
 
 #include "Compiled.h"
+#include "RLX/Conversion/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -45,6 +46,7 @@ bool canRun(StringRef cpuClass) {
 
 static LogicalResult lowerToLLVM(ModuleOp module) {
   PassManager pm(module.getContext());
+  pm.addPass(createLowerExpandShapePass());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());

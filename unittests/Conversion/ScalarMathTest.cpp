@@ -191,8 +191,8 @@ protected:
                                                     module.getBody());
     auto buffer = MemRefType::get({ShapedType::kDynamic}, builder.getF32Type());
     SmallVector<Type> types(inputs + 1, buffer);
-    auto func =
-        func::FuncOp::create(builder, name, builder.getFunctionType(types, {}));
+    auto func = func::FuncOp::create(builder, "run_" + name.str(),
+                                     builder.getFunctionType(types, {}));
     func->setAttr("llvm.emit_c_interface", builder.getUnitAttr());
     Block *entry = func.addEntryBlock();
     builder.setInsertionPointToStart(entry);
@@ -237,7 +237,7 @@ std::vector<float> call(const Compiled &code, const char *name,
                         std::vector<std::vector<float>> inputs) {
   std::vector<float> output(inputs[0].size());
   Buffer out(output), first(inputs[0]), last(inputs.back());
-  void *address = code.lookup(std::string("_mlir_ciface_") + name);
+  void *address = code.lookup(std::string("_mlir_ciface_run_") + name);
   if (inputs.size() == 1)
     reinterpret_cast<void (*)(Buffer *, Buffer *)>(address)(&first, &out);
   else
