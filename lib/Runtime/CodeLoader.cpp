@@ -135,9 +135,9 @@ Result<LoadedCode> runtime::loadCode(artifact::ByteSpan bytes) {
   Result<LoadedCode> anonymous = loadFromMemory(bytes);
   if (anonymous)
     return anonymous;
-  const char *folder = std::getenv("RLX_CODE_DIR");
+  const char *folder = secure_getenv("RLX_CODE_DIR");
   if (!folder || !*folder)
-    folder = std::getenv("XDG_RUNTIME_DIR");
+    folder = secure_getenv("XDG_RUNTIME_DIR");
   std::string policy =
       "native code cannot be loaded: the system does not allow anonymous "
       "executable memory (" +

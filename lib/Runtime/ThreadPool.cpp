@@ -106,6 +106,7 @@ void ThreadPool::start() noexcept {
 }
 
 void ThreadPool::work(int64_t worker) {
+  const int64_t count = this->count.load(std::memory_order_relaxed);
   for (int64_t index;
        (index = next.fetch_add(1, std::memory_order_relaxed)) < count;)
     task(context, index, worker);
@@ -129,6 +130,11 @@ bool ThreadPool::waitForRegion(uint32_t &seen) {
 void ThreadPool::workerLoop(int64_t worker) {
   uint32_t seen = 0;
   while (waitForRegion(seen)) {
+    // A worker that comes late must not make the caller wait for it, which it
+    // would if it were preempted inside.
+    if (next.load(std::memory_order_relaxed) >=
+        count.load(std::memory_order_relaxed))
+      continue;
     uint32_t state = gate.load(std::memory_order_relaxed);
     while ((state & gateOpen) &&
            !gate.compare_exchange_weak(state, state + 1,
@@ -170,7 +176,7 @@ void ThreadPool::run(rlx_abi_task newTask, void *newContext,
   }
   task = newTask;
   context = newContext;
-  count = newCount;
+  count.store(newCount, std::memory_order_relaxed);
   next.store(0, std::memory_order_relaxed);
   gate.store(gateOpen, std::memory_order_release);
   epoch.fetch_add(1);

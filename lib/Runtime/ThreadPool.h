@@ -54,7 +54,7 @@ private:
   // The region. Written while the gate is closed and nobody is inside.
   rlx_abi_task task = nullptr;
   void *context = nullptr;
-  int64_t count = 0;
+  std::atomic<int64_t> count{0};
   alignas(64) std::atomic<int64_t> next{0};
 
   /// Counts regions; workers wait here for the next one.

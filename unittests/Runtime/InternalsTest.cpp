@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 using namespace rlx;
@@ -126,6 +127,28 @@ TEST(CodeLoader, RefusesWhatIsNoCode) {
   EXPECT_FALSE(
       loadFromFolder({bytes.data(), bytes.size()}, testing::TempDir()));
   EXPECT_EQ(openDescriptors(), before);
+}
+
+// Where neither memory nor a folder can be used, the message names the way out.
+TEST(CodeLoader, NamesThePolicy) {
+  Bytes bytes = readBytes(TEST_EXECUTABLE_V3);
+  rlimit previous;
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &previous), 0);
+  rlimit none = {0, previous.rlim_max};
+  for (const char *folder : {"", "/tmp"}) {
+    setenv("RLX_CODE_DIR", folder, 1);
+    unsetenv("XDG_RUNTIME_DIR");
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+    Result<LoadedCode> code = loadCode({bytes.data(), bytes.size()});
+    ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &previous), 0);
+    ASSERT_FALSE(code);
+    EXPECT_EQ(code.fault().kind, FaultKind::Code);
+    EXPECT_THAT(code.fault().message,
+                testing::AllOf(HasSubstr("anonymous executable memory"),
+                               HasSubstr("set RLX_CODE_DIR to a private")));
+  }
+  unsetenv("RLX_CODE_DIR");
+  EXPECT_TRUE(loadCode({bytes.data(), bytes.size()}));
 }
 
 TEST(CpuInfo, Consistent) {

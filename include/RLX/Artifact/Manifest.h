@@ -35,7 +35,7 @@ enum class DType : uint8_t {
   C64 = 11,
   C128 = 12
 };
-constexpr unsigned numDTypes = 13;
+inline constexpr unsigned numDTypes = 13;
 
 /// The name used in tables and messages: "f32", "bool", ...
 std::string_view dtypeName(DType dtype);
@@ -161,11 +161,11 @@ struct Manifest {
 };
 
 /// Bytes per leaf hash.
-constexpr uint64_t leafSizeBytes = uint64_t(1) << 20;
+inline constexpr uint64_t leafSizeBytes = uint64_t(1) << 20;
 /// Alignment of segments and of tensors within them.
-constexpr uint64_t segmentAlignment = 64;
+inline constexpr uint64_t segmentAlignment = 64;
 /// Most dims of a tensor or value.
-constexpr size_t maxRank = 32;
+inline constexpr size_t maxRank = 32;
 
 /// The bytes that a tensor of this shape takes, or why there is no such tensor.
 /// Messages start with `what`, as in "tensor 'w'".

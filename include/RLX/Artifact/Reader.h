@@ -11,15 +11,15 @@
 namespace rlx::artifact {
 
 /// The container (docs/Format.md): prefix, segments, manifest, in this order.
-constexpr char magic[8] = {'R', 'L', 'X', 'B', 'A', 'K', 'E', '1'};
-constexpr uint32_t containerVersion = 3;
-constexpr uint64_t prefixSizeBytes = 64;
+inline constexpr char magic[8] = {'R', 'L', 'X', 'B', 'A', 'K', 'E', '1'};
+inline constexpr uint32_t containerVersion = 3;
+inline constexpr uint64_t prefixSizeBytes = 64;
 /// The part of the prefix that the hash after it covers, before the manifest.
-constexpr uint64_t hashedPrefixSizeBytes = 32;
+inline constexpr uint64_t hashedPrefixSizeBytes = 32;
 /// Gaps between segments are zero and shorter than this.
-constexpr uint64_t maxPaddingBytes = 4096;
+inline constexpr uint64_t maxPaddingBytes = 4096;
 /// Largest manifest that is read.
-constexpr uint64_t maxManifestSizeBytes = uint64_t(256) << 20;
+inline constexpr uint64_t maxManifestSizeBytes = uint64_t(256) << 20;
 
 /// Where the bytes of segments come from.
 class SegmentSource {
