@@ -228,7 +228,6 @@ func::FuncOp KernelBuilder::beginFunction(StringRef name, TypeRange arguments,
     function->setAttr(
         "llvm.linkage",
         LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
-    function->setAttr("no_inline", builder.getUnitAttr());
   }
   builder.setInsertionPointToStart(function.addEntryBlock());
   return function;
