@@ -211,3 +211,20 @@ rlx::bindWeights(mlir::ModuleOp module,
     return std::move(error);
   return binder.bind(module, options);
 }
+
+Error rlx::loadWeightFile(
+    StringRef path, mlir::MLIRContext *context,
+    std::vector<std::pair<std::string, mlir::ElementsAttr>> &values) {
+  Expected<std::shared_ptr<TensorSource>> source = openTensorSource(path);
+  if (!source)
+    return source.takeError();
+  for (const SourceTensor &tensor : (*source)->tensors()) {
+    auto type = mlir::RankedTensorType::get(tensor.shape,
+                                            toType(tensor.kind, context));
+    bool copied = false;
+    values.emplace_back(
+        tensor.name,
+        aliasElements(type, tensor.data, *source, tensor.name, copied));
+  }
+  return Error::success();
+}

@@ -60,6 +60,13 @@ bindWeights(mlir::ModuleOp module,
             llvm::ArrayRef<std::shared_ptr<TensorSource>> sources,
             const BindOptions &options = {});
 
+/// Appends the value of every tensor in the file at `path`, in its order, by
+/// name. What openTensorSource() takes is taken; values refer to the mapped
+/// file as above. Loads no dialect.
+llvm::Error loadWeightFile(
+    llvm::StringRef path, mlir::MLIRContext *context,
+    std::vector<std::pair<std::string, mlir::ElementsAttr>> &values);
+
 } // namespace rlx
 
 #endif // RLX_IMPORT_WEIGHTBINDINGS_H
