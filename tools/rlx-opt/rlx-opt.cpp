@@ -2,7 +2,7 @@
 //===- rlx-opt.cpp - Runs passes on textual or bytecode IR ------*- C++ -*-===//
 
 #include "RLX/Dialect/RLXDialect.h"
-#include "RLX/Transforms/Passes.h"
+#include "RLX/Pipelines/Phases.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
@@ -26,8 +26,9 @@ int main(int argc, char **argv) {
                   mlir::math::MathDialect, mlir::memref::MemRefDialect,
                   mlir::scf::SCFDialect, mlir::tensor::TensorDialect,
                   mlir::vector::VectorDialect>();
+  rlx::registerAllRLXDialects(registry);
   mlir::registerTransformsPasses();
-  rlx::registerRLXPasses();
+  rlx::registerAllRLXPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "RLX optimizer driver\n", registry));
 }
