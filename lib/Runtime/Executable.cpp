@@ -67,10 +67,13 @@ private:
     return sum;
   }
 
+  /// Code sees a packed tensor as a run of elements.
   uint64_t sumOfRanks(const Prepare &prepare) const {
     uint64_t sum = 0;
-    for (uint32_t output : prepare.outputs)
-      sum += manifest.tensors[output].shape.size();
+    for (uint32_t output : prepare.outputs) {
+      const Tensor &tensor = manifest.tensors[output];
+      sum += tensor.layout == "row_major" ? tensor.shape.size() : 1;
+    }
     return sum;
   }
 
