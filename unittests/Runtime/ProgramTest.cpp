@@ -6,6 +6,9 @@
 #include "TestProgram.h"
 
 #include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -97,6 +100,65 @@ TEST(Program, FromFileAndMemory) {
                                         receive(program)));
   odd.assign(odd.size(), 0);
   expectRuns(program.get());
+}
+
+// A gigabyte of weights is neither read nor made resident by opening it.
+TEST(Program, OpensWithoutReadingWeights) {
+  constexpr uint64_t size = uint64_t(1) << 30;
+  TestProgram source;
+  Tensor big;
+  big.name = "big";
+  big.shape = {1 << 14, 1 << 14};
+  big.sizeBytes = size;
+  big.segment = 3;
+  source.manifest.tensors.push_back(big);
+  source.manifest.segments.push_back({SegmentKind::Weights, 0, size, {}});
+  // A sparse file with the other segments behind the hole: prefix, hole, ...
+  std::swap(source.manifest.segments[0], source.manifest.segments[3]);
+  source.manifest.tensors[2].segment = 3;
+  source.manifest.tensors.back().segment = 0;
+  std::vector<Bytes> segments = {Bytes(), source.segments[1],
+                                 source.segments[2], source.segments[0]};
+  uint64_t end = 64 + size;
+  source.manifest.segments[0].offset = 64;
+  source.manifest.segments[0].leaves.resize(size / leafSizeBytes);
+  Bytes tail;
+  for (size_t i = 1; i < segments.size(); ++i) {
+    Segment &segment = source.manifest.segments[i];
+    segment.offset = end + tail.size();
+    segment.sizeBytes = segments[i].size();
+    segment.leaves = hashLeaves({segments[i].data(), segments[i].size()});
+    tail.insert(tail.end(), segments[i].begin(), segments[i].end());
+    tail.resize((tail.size() + 63) / 64 * 64);
+  }
+  Bytes encoded = encodeManifest(source.manifest);
+  Bytes prefix(64);
+  std::memcpy(prefix.data(), "RLXBAKE1", 8);
+  put(prefix, 8, 3, 4);
+  put(prefix, 16, end + tail.size() + encoded.size(), 8);
+  put(prefix, 24, end + tail.size(), 8);
+  Bytes hashed(prefix.begin(), prefix.begin() + 32);
+  hashed.insert(hashed.end(), encoded.begin(), encoded.end());
+  crypto::Digest digest = crypto::sha256(hashed.data(), hashed.size());
+  std::copy(digest.begin(), digest.end(), prefix.begin() + 32);
+  tail.insert(tail.end(), encoded.begin(), encoded.end());
+
+  TemporaryFile file(prefix);
+  int fd = open(file.path.c_str(), O_WRONLY);
+  ASSERT_EQ(pwrite(fd, tail.data(), tail.size(), off_t(end)),
+            ssize_t(tail.size()));
+  close(fd);
+  auto residentPages = [] {
+    long total = 0, resident = 0;
+    std::ifstream("/proc/self/statm") >> total >> resident;
+    return resident;
+  };
+  long before = residentPages();
+  ProgramHandle program;
+  ASSERT_RLX_OK(rlx_program_open(file.path.c_str(), nullptr, receive(program)));
+  expectRuns(program.get());
+  EXPECT_LT(residentPages() - before, 4096); // 16 MiB of 1,024
+  EXPECT_EQ(rlx_program_weight(program.get(), 7)->size_bytes, size);
 }
 
 TEST(Program, Describes) {

@@ -4,8 +4,11 @@
 
 #include "TestProgram.h"
 
+#include <atomic>
+#include <chrono>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <thread>
 
 using namespace rlx;
 using namespace rlx::test;
@@ -220,6 +223,30 @@ TEST_F(SessionTest, Statistics) {
   EXPECT_EQ(old.prepare_runs, 0u);
   old.struct_size = 0;
   EXPECT_EQ(rlx_session_stats(session.get(), &old), RLX_ERR_ARGUMENT);
+}
+
+// Two threads in one session: one is refused, nobody is harmed.
+TEST_F(SessionTest, RefusesASecondThread) {
+  uint32_t main = entryOf(program.get(), "main");
+  std::atomic<bool> refused{false};
+  auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  auto useIt = [&] {
+    std::vector<float> y;
+    while (!refused && std::chrono::steady_clock::now() < deadline) {
+      rlx_status status = runBatch(session.get(), main, 500, y);
+      if (status == RLX_ERR_BUSY) {
+        EXPECT_THAT(rlx_last_error(), HasSubstr("one session per thread"));
+        refused = true;
+        return;
+      }
+      ASSERT_EQ(status, RLX_OK);
+      EXPECT_EQ(y, expectedMain(500, 2));
+    }
+  };
+  std::thread other(useIt);
+  useIt();
+  other.join();
+  EXPECT_TRUE(refused);
 }
 
 // Handles may be released in any order.
