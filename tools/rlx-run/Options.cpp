@@ -78,6 +78,13 @@ void check(const Options &options) {
   for (double tolerance : {options.rtol, options.atol})
     if (!(tolerance >= 0))
       throw WrongUsage("--rtol and --atol take numbers from 0 on");
+  bool runs = options.entry || !options.inputs.empty() ||
+              options.randomInputs || !options.shapes.empty() ||
+              !options.weights.empty() || !options.setParams.empty() ||
+              !options.outputs.empty() || !options.expects.empty() ||
+              options.repeat || options.bench || options.stats;
+  if (options.list && runs)
+    throw WrongUsage("--list runs nothing; leave out what is for running");
   if (options.repeat && *options.repeat == 0)
     throw WrongUsage("--repeat takes numbers from 1 on");
   if (!options.setParams.empty() && options.repeat == 1)

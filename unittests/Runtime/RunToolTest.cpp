@@ -89,7 +89,7 @@ TEST_F(RunTool, HelpAndUsage) {
         "m.rlx --shape x", "m.rlx --shape x=1,,2", "m.rlx --shape x=-1",
         "m.rlx --repeat 0", "m.rlx --rtol -1", "m.rlx --rtol nan",
         "m.rlx --verify some", "m.rlx --threads -1",
-        "m.rlx --set-param @scale.npy",
+        "m.rlx --set-param @scale.npy", "m.rlx --list --bench",
         "m.rlx --set-param scale=@scale.npy --repeat 1"}) {
     EXPECT_EQ(tool(wrong), 2) << wrong;
     EXPECT_THAT(err, AllOf(HasSubstr("error: "), HasSubstr("--help")));
