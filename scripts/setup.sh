@@ -5,6 +5,9 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
+# Objects are found again in another build folder or checkout.
+export CCACHE_BASEDIR=$PWD
+
 say() { printf '\033[1m== %s\033[0m\n' "$*" >&2; }
 
 # packages GROUP...: the names of the given groups.
