@@ -219,12 +219,11 @@ Error rlx::loadWeightFile(
   if (!source)
     return source.takeError();
   for (const SourceTensor &tensor : (*source)->tensors()) {
-    auto type = mlir::RankedTensorType::get(tensor.shape,
-                                            toType(tensor.kind, context));
+    auto type =
+        mlir::RankedTensorType::get(tensor.shape, toType(tensor.kind, context));
     bool copied = false;
-    values.emplace_back(
-        tensor.name,
-        aliasElements(type, tensor.data, *source, tensor.name, copied));
+    values.emplace_back(tensor.name, aliasElements(type, tensor.data, *source,
+                                                   tensor.name, copied));
   }
   return Error::success();
 }

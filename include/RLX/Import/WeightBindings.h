@@ -63,9 +63,9 @@ bindWeights(mlir::ModuleOp module,
 /// Appends the value of every tensor in the file at `path`, in its order, by
 /// name. What openTensorSource() takes is taken; values refer to the mapped
 /// file as above. Loads no dialect.
-llvm::Error loadWeightFile(
-    llvm::StringRef path, mlir::MLIRContext *context,
-    std::vector<std::pair<std::string, mlir::ElementsAttr>> &values);
+llvm::Error
+loadWeightFile(llvm::StringRef path, mlir::MLIRContext *context,
+               std::vector<std::pair<std::string, mlir::ElementsAttr>> &values);
 
 } // namespace rlx
 
