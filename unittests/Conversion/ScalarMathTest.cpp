@@ -53,7 +53,7 @@ const Unary kUnary[] = {
      [](double x) {
        return x == -INFINITY ? -0.0 : 0.5 * x * std::erfc(-x * M_SQRT1_2);
      },
-     5},
+     5.5},
     {"gelu_approx", emitGeluApprox,
      [](double x) {
        double u = x * (1 + 0.044715 * x * x) * std::sqrt(2 / M_PI);

@@ -36,35 +36,41 @@ Scalar emitLogSigmoid(Scalar x) {
 }
 
 Scalar emitMish(Scalar x) {
-  // tanh(log(1 + e^x)) = (e^2 + 2 e) / (e^2 + 2 e + 2), in e = e^x for negative
+  // tanh(log(1 + e^x)) = e (e + 2) / (e (e + 2) + 2), in e = e^x for negative
   // x; divided by e^2, in e = e^-x, for the rest.
   Exponential decay = emitDecay(x);
   Scalar e = decay.value();
   Scalar isNegative = x < 0.0;
   Scalar twice = e + e;
   Scalar onePlusTwice = 1.0 + twice;
-  Scalar numerator =
-      select(isNegative, decay.times(atLeast(x, kExpLow)) * (e + 2.0),
-             x * onePlusTwice);
+  Scalar product = fma(decay.fraction, e, decay.fraction + decay.fraction);
+  Scalar numerator = select(
+      isNegative, decay.scale(atLeast(x, kExpLow) * product), x * onePlusTwice);
   Scalar denominator =
       select(isNegative, fma(e, e, 2.0 + twice), fma(twice, e, onePlusTwice));
   return numerator / denominator;
 }
 
 Scalar emitGelu(Scalar x) {
-  // x P(Z < x). The square's rounding error would be worth 100 ulp in the
-  // exponent, so it is carried along.
-  Scalar z = atMost(x.abs(), 15);
+  // x P(Z < x). Outside of +-15 the tail is 0 beside x.
+  Scalar bounded = atMost(atLeast(x, -15), 15);
+  Scalar z = bounded.abs();
+  // The square's rounding error would be worth 100 ulp in the exponent, so it
+  // is carried along.
   Scalar square = z * z;
   Scalar squareLow = fma(z, z, -square);
   Exponential density = emitExponential(-0.5 * square, -0.5 * squareLow);
-  Scalar inverse = 1.0 / (z + 4.0);
-  Scalar tail = horner((z - 4.0) * inverse, kNormalTail) * inverse;
-  Scalar below = density.times(atLeast(x, -15) * tail);
-  Scalar above = x * (1.0 - density.times(tail));
+  Scalar shifted = z + 4.0;
+  Scalar inverse = 1.0 / shifted;
+  Scalar dividend =
+      bounded * horner((z - 4.0) * inverse, kNormalTail) * density.fraction;
+  // One Newton step: the reciprocal's rounding error goes.
+  Scalar quotient = dividend * inverse;
+  quotient = fma(fma(-quotient, shifted, dividend), inverse, quotient);
+  Scalar tail = density.scale(quotient);
   // The tail's errors weigh most where it is half of the whole.
   Scalar center = x * fma(x, horner(square, kNormalCenter), x.like(0.5));
-  return select(z < 0.75, center, select(x < 0.0, below, above));
+  return select(z < 0.75, center, select(x < 0.0, tail, x - tail));
 }
 
 Scalar emitGeluApprox(Scalar x) {

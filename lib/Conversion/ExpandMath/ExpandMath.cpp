@@ -72,12 +72,11 @@ bool becomesMathCall(Operation *op) {
     return false;
   // What x86-64-v3 has instructions for, or a few of them. f16 and bf16
   // vectors aside, which RLX computes in f32.
-  return !isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::ClampFOp,
-              math::CopySignOp, math::CountLeadingZerosOp,
-              math::CountTrailingZerosOp, math::CtPopOp, math::FloorOp,
-              math::FmaOp, math::IPowIOp, math::IsFiniteOp, math::IsInfOp,
-              math::IsNaNOp, math::IsNormalOp, math::RoundEvenOp, math::SqrtOp,
-              math::TruncOp>(op);
+  return !isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
+              math::CountLeadingZerosOp, math::CountTrailingZerosOp,
+              math::CtPopOp, math::FloorOp, math::FmaOp, math::IsFiniteOp,
+              math::IsInfOp, math::IsNaNOp, math::IsNormalOp, math::RoundEvenOp,
+              math::SqrtOp, math::TruncOp>(op);
 }
 
 namespace {

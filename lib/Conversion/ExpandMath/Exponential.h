@@ -15,11 +15,11 @@ namespace rlx {
 struct Exponential {
   Scalar fraction, scale1, scale2;
 
-  Scalar value() const { return fraction * scale1 * scale2; }
-  /// factor * e^x with one rounding for results below the normal numbers.
-  Scalar times(Scalar factor) const {
-    return factor * fraction * scale1 * scale2;
-  }
+  /// number * 2^n, rounded only if it is below the normal numbers.
+  Scalar scale(Scalar number) const { return number * scale1 * scale2; }
+  Scalar value() const { return scale(fraction); }
+  /// factor * e^x.
+  Scalar times(Scalar factor) const { return scale(factor * fraction); }
 };
 
 /// Smallest argument of emitExponential; f32's e^x and x e^x are 0 below it.
