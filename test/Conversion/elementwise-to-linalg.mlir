@@ -161,6 +161,23 @@ func.func @foreign(%x: tensor<?xf32>) -> tensor<?xf32> {
 
 // -----
 
+// So has what a region carries.
+// CHECK-LABEL: func.func @region
+// CHECK:         scf.for {{.+}} iter_args(%[[CARRIED:.+]] = %{{.+}})
+// CHECK:           %[[N:.+]] = tensor.dim %[[CARRIED]]
+// CHECK:           tensor.empty(%[[N]])
+func.func @region(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %0 = scf.for %i = %c0 to %n step %c1 iter_args(%carried = %x) -> tensor<?xf32> {
+    %1 = rlx.exp %carried : tensor<?xf32>
+    scf.yield %1 : tensor<?xf32>
+  }
+  return %0 : tensor<?xf32>
+}
+
+// -----
+
 // Formulas that know the bits of f32 refuse f64 by name.
 func.func @wide(%x: tensor<4xf64>) -> tensor<4xf64> {
   // expected-error @below {{'rlx.gelu' op has no formula for f64; rlx.cast to f32}}

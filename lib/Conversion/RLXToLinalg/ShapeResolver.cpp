@@ -127,7 +127,9 @@ LogicalResult ShapeResolver::run() {
   body = &func.getFunctionBody().front().front();
   builder.setInsertionPoint(body);
   visitArguments();
-  // The visits add ops before the ones that they visit.
+  for (Block &block : llvm::drop_begin(func.getFunctionBody()))
+    visitBlockArguments(block);
+  // The visits add ops, which are not to be visited.
   SmallVector<Operation *> ops;
   func.getFunctionBody().walk<WalkOrder::PreOrder>(
       [&](Operation *op) { ops.push_back(op); });
@@ -351,19 +353,37 @@ void ShapeResolver::visitOther(Operation *op) {
              }));
       continue;
     }
-    Sizes sizes;
     builder.setInsertionPointAfter(op);
-    for (int64_t i = 0; i < type.getRank(); ++i) {
-      if (!type.isDynamicDim(i)) {
-        sizes.push_back(builder.getIndexAttr(type.getDimSize(i)));
-        continue;
-      }
-      Value size = tensor::DimOp::create(builder, op->getLoc(), result, i);
-      local.insert(size);
-      sizes.push_back(size);
-    }
-    record(result, sizes);
+    recordByReading(result);
   }
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      visitBlockArguments(block);
+}
+
+void ShapeResolver::visitBlockArguments(Block &block) {
+  for (BlockArgument argument : block.getArguments()) {
+    RankedTensorType type = tensorType(argument);
+    if (!type || type.hasStaticShape())
+      continue;
+    builder.setInsertionPointToStart(&block);
+    recordByReading(argument);
+  }
+}
+
+void ShapeResolver::recordByReading(Value tensor) {
+  RankedTensorType type = tensorType(tensor);
+  Sizes sizes;
+  for (int64_t i = 0; i < type.getRank(); ++i) {
+    if (!type.isDynamicDim(i)) {
+      sizes.push_back(builder.getIndexAttr(type.getDimSize(i)));
+      continue;
+    }
+    Value size = tensor::DimOp::create(builder, tensor.getLoc(), tensor, i);
+    local.insert(size);
+    sizes.push_back(size);
+  }
+  record(tensor, sizes);
 }
 
 OpFoldResult ShapeResolver::resolve(Value size) const {

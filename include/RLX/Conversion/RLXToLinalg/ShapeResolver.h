@@ -53,6 +53,9 @@ private:
   mlir::FailureOr<Sizes> visitShape(mlir::Operation *op, mlir::ArrayAttr shape);
   void visitOther(mlir::Operation *op);
   void visitArguments();
+  void visitBlockArguments(mlir::Block &block);
+  /// Reads the dims of a tensor where the builder stands.
+  void recordByReading(mlir::Value tensor);
 
   /// The one size that lhs and rhs broadcast to, each of type size 1 or not.
   mlir::FailureOr<mlir::OpFoldResult> broadcast(mlir::Operation *op,
