@@ -34,6 +34,8 @@ void rlx::buildWeightsPipeline(OpPassManager &pm,
     fold.releaseDead = options.ownsWeights;
     pm.addPass(createConstFoldPass(options.evaluator, fold));
   };
+  // While params and constants are still told apart.
+  pm.addPass(createNameConstantsPass());
   if (!options.bindings.empty() || !options.weightFiles.empty()) {
     SpecializeParamsPassOptions specialize;
     specialize.weights.assign(options.weightFiles.begin(),

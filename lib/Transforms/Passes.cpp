@@ -8,6 +8,7 @@ using namespace mlir;
 void rlx::registerRLXPasses(const PassServices &services) {
   registerDropUnusedPass();
   registerLayoutWeightsPass();
+  registerNameConstantsPass();
   registerPrintWeightOnlyPass();
   registerSplitPreparePass();
   registerPass([evaluator = services.evaluator] {

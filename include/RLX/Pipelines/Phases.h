@@ -38,7 +38,7 @@ struct WeightsPhaseOptions {
   std::shared_ptr<ConstantEvaluator> evaluator;
 };
 
-/// specialise -> fixpoint(canonicalise, CSE, fold) -> layout -> fold -> DCE ->
+/// name -> specialise -> canonicalise, CSE, fold -> layout -> fold -> DCE ->
 /// split.
 void buildWeightsPipeline(mlir::OpPassManager &pm,
                           const WeightsPhaseOptions &options);

@@ -49,6 +49,17 @@ def SpecializeParamsPass : Pass<"rlx-specialize-params", "::mlir::ModuleOp"> {
   let dependentDialects = ["::rlx::RLXDialect"];
 }
 
+def NameConstantsPass : Pass<"rlx-name-constants", "::mlir::ModuleOp"> {
+  let summary = "Give every constant that is stored a name of its own";
+  let description = [{
+    A name means one weight: files, prepare functions and `set_param` know no
+    other identity. A constant of more than 256 bytes that is no splat has to
+    have one, and is called after the op, or `const<i>`; smaller ones stay
+    literals of the code that reads them. A constant called as a param, or as an
+    earlier constant of another value or type, becomes `<name>.<i>`.
+  }];
+}
+
 def LayoutWeightsPass : Pass<"rlx-layout-weights", "::mlir::ModuleOp"> {
   let summary = "Give weights of products the layout that kernels read";
   let description = [{
