@@ -178,9 +178,14 @@ func.func @region(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
 
 // -----
 
-// Formulas that know the bits of f32 refuse f64 by name.
+// Formulas that know the bits of f32 refuse f64 by name; arithmetic does not.
 func.func @wide(%x: tensor<4xf64>) -> tensor<4xf64> {
   // expected-error @below {{'rlx.gelu' op has no formula for f64; rlx.cast to f32}}
   %0 = rlx.gelu %x : tensor<4xf64>
-  return %0 : tensor<4xf64>
+  // expected-error @below {{'rlx.exp' op has no formula for f64; rlx.cast to f32}}
+  %1 = rlx.exp %0 : tensor<4xf64>
+  // expected-error @below {{'rlx.mod' op has no formula for f64; rlx.cast to f32}}
+  %2 = rlx.mod %1, %x : tensor<4xf64>, tensor<4xf64>
+  %3 = rlx.add %2, %x : tensor<4xf64>, tensor<4xf64>
+  return %3 : tensor<4xf64>
 }

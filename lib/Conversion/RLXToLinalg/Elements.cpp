@@ -98,26 +98,27 @@ static ElementBody entry(Scalar (*onFloats)(Operands),
 }
 
 template <typename Op>
-static ElementBody f32Entry(Scalar (*onFloats)(Operands)) {
-  return {Op::getOperationName(), onFloats, nullptr, /*isF32Only=*/true};
+static ElementBody f32Entry(Scalar (*onFloats)(Operands),
+                            Scalar (*onIntegers)(Operands, bool) = nullptr) {
+  return {Op::getOperationName(), onFloats, onIntegers, /*isF32Only=*/true};
 }
 
 static const ElementBody kBodies[] = {
     entry<AbsOp>(
         [](Operands x) { return x[0].abs(); },
         [](Operands x, bool) { return select(x[0] < 0, -x[0], x[0]); }),
-    entry<AtanOp>(make<math::AtanOp>),
+    f32Entry<AtanOp>(make<math::AtanOp>),
     entry<CeilOp>(make<math::CeilOp>),
-    entry<CosOp>(make<math::CosOp>),
+    f32Entry<CosOp>(make<math::CosOp>),
     f32Entry<EluOp>(unary<emitElu>),
-    entry<ErfOp>(make<math::ErfOp>),
-    entry<ExpOp>(make<math::ExpOp>),
+    f32Entry<ErfOp>(make<math::ErfOp>),
+    f32Entry<ExpOp>(make<math::ExpOp>),
     entry<FloorOp>(make<math::FloorOp>),
     f32Entry<GeluOp>(unary<emitGelu>),
     f32Entry<GeluApproxOp>(unary<emitGeluApprox>),
     entry<HardSigmoidOp>(unary<emitHardSigmoid>),
     entry<HardSwishOp>(unary<emitHardSwish>),
-    entry<LogOp>(make<math::LogOp>),
+    f32Entry<LogOp>(make<math::LogOp>),
     f32Entry<LogSigmoidOp>(unary<emitLogSigmoid>),
     f32Entry<MishOp>(unary<emitMish>),
     entry<NegOp>([](Operands x) { return -x[0]; },
@@ -141,24 +142,24 @@ static const ElementBody kBodies[] = {
                         select(x[0] < 0, x[0].like(-1), x[0].like(0)));
         }),
     f32Entry<SiluOp>(unary<emitSilu>),
-    entry<SinOp>(make<math::SinOp>),
+    f32Entry<SinOp>(make<math::SinOp>),
     f32Entry<SoftplusOp>(unary<emitSoftplus>),
     entry<SoftsignOp>(unary<emitSoftsign>),
     entry<SqrtOp>(make<math::SqrtOp>),
-    entry<TanOp>(make<math::TanOp>),
-    entry<TanhOp>(make<math::TanhOp>),
+    f32Entry<TanOp>(make<math::TanOp>),
+    f32Entry<TanhOp>(make<math::TanhOp>),
 
     entry<AddOp>(make<arith::AddFOp>, makeInteger<arith::AddIOp>),
-    entry<Atan2Op>(make<math::Atan2Op>),
+    f32Entry<Atan2Op>(make<math::Atan2Op>),
     entry<BitAndOp>(nullptr, makeInteger<arith::AndIOp>),
     entry<BitOrOp>(nullptr, makeInteger<arith::OrIOp>),
     entry<BitXorOp>(nullptr, makeInteger<arith::XOrIOp>),
     entry<DivOp>(make<arith::DivFOp>, quotient),
     entry<MaxOp>(make<arith::MaximumFOp>, maximum),
     entry<MinOp>(make<arith::MinimumFOp>, minimum),
-    entry<ModOp>(make<arith::RemFOp>, remainder),
+    f32Entry<ModOp>(make<arith::RemFOp>, remainder),
     entry<MulOp>(make<arith::MulFOp>, makeInteger<arith::MulIOp>),
-    entry<PowOp>(make<math::PowFOp>),
+    f32Entry<PowOp>(make<math::PowFOp>),
     entry<ShlOp>(nullptr, shiftLeft),
     entry<ShrOp>(nullptr, shiftRight),
     entry<SubOp>(make<arith::SubFOp>, makeInteger<arith::SubIOp>),

@@ -13,7 +13,7 @@ struct ElementBody {
   llvm::StringRef op;
   Scalar (*onFloats)(llvm::ArrayRef<Scalar> x);
   Scalar (*onIntegers)(llvm::ArrayRef<Scalar> x, bool isUnsigned);
-  /// The float formula knows the bits of f32 alone.
+  /// The float formula knows the bits of f32 alone, now or in rlx-expand-math.
   bool isF32Only = false;
 };
 
