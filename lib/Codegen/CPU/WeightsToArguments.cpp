@@ -21,10 +21,20 @@ using namespace rlx;
 /// Moves the named leaves of `func` into its signature.
 static LogicalResult convertLeaves(func::FuncOp func) {
   llvm::MapVector<StringRef, SmallVector<WeightLeafOpInterface>> leaves;
-  func.walk([&](WeightLeafOpInterface leaf) {
-    if (!leaf.getWeightName().empty())
+  WalkResult walked = func.walk([&](WeightLeafOpInterface leaf) {
+    if (!leaf.getWeightName().empty()) {
       leaves[leaf.getWeightName()].push_back(leaf);
+      return WalkResult::advance();
+    }
+    if (isa_and_nonnull<DenseElementsAttr>(leaf.getWeightValue()) &&
+        isa<RankedTensorType>(leaf->getResult(0).getType()))
+      return WalkResult::advance();
+    leaf.emitOpError("has no name to find its value by; only small literals "
+                     "are part of the code");
+    return WalkResult::interrupt();
   });
+  if (walked.wasInterrupted())
+    return failure();
   Builder builder(func.getContext());
   for (auto &[name, ops] : leaves) {
     Operation *first = ops.front();
