@@ -201,7 +201,9 @@ Value rlx::getTaskCount(OpBuilder &builder, Location loc, Value nanoseconds,
                                       number(1.0 / kTaskNanoseconds));
   // Bounded before it is an integer: the conversion of a large number is
   // undefined.
-  worth = arith::MinimumFOp::create(builder, loc, worth, mostNumber);
+  Value isMore = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT,
+                                       worth, mostNumber);
+  worth = arith::SelectOp::create(builder, loc, isMore, mostNumber, worth);
   Value count = arith::IndexCastOp::create(
       builder, loc, builder.getIndexType(),
       arith::FPToSIOp::create(builder, loc, i64, worth));

@@ -50,6 +50,7 @@ void rlx::buildLowerCPUPipeline(OpPassManager &pm,
   pm.addNestedPass<func::FuncOp>(createLoopInvariantCodeMotionPass());
 
   // LLVM.
+  pm.addPass(createLowerExpandShapePass());
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addNestedPass<func::FuncOp>(createSCFToControlFlowPass());

@@ -87,6 +87,36 @@ func.func @main(%x: tensor<?x3x?xf32> {rlx.dims = [@a, 3, @b]}, %y: tensor<3x1xf
   EXPECT_TRUE(isBitEqual(result.outputs[0], expected));
 }
 
+// Dims are taken together and apart again by views, scalars have no loop.
+TEST(Elementwise, ReshapesAndScalars) {
+  std::unique_ptr<Executable> executable = compile(R"mlir(
+func.func @main(%x: tensor<?x?x8xf32> {rlx.dims = [@b, @s, 8]}, %y: tensor<f32>)
+    -> (tensor<?x?x8xf32> {rlx.dims = [@b, @s, 8]}) {
+  %w = rlx.param "w" : tensor<8x8xf32>
+  %0 = rlx.reshape %x to [-1, 8] : tensor<?x?x8xf32> -> tensor<?x8xf32>
+  %1 = rlx.matmul %0, %w : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
+  %2 = rlx.exp %y : tensor<f32>
+  %3 = rlx.mul %1, %2 : tensor<?x8xf32>, tensor<f32>
+  %4 = rlx.reshape %3 to [@b, @s, 8] : tensor<?x8xf32> -> tensor<?x?x8xf32>
+  %5 = rlx.add %4, %x : tensor<?x?x8xf32>, tensor<?x?x8xf32>
+  return %5 : tensor<?x?x8xf32>
+}
+)mlir");
+  ASSERT_TRUE(executable);
+  Tensor x = Tensor::random({3, 5, 8}, 1), y = Tensor::random({}, 3),
+         w = Tensor::random({8, 8}, 2);
+  y.data[0] = 0.25f;
+  CallResult result = executable->call("main", {x, y, w}, {3, 5}, 2);
+  ASSERT_EQ(result.status, RLX_ABI_OK);
+  Tensor flat = x;
+  flat.dims = {15, 8};
+  Tensor expected = multiply(flat, w);
+  for (int64_t i = 0; i < expected.size(); ++i)
+    expected.data[i] = expected.data[i] * std::exp(0.25f) + x.data[i];
+  expected.dims = {3, 5, 8};
+  EXPECT_LT(maxDifference(result.outputs[0], expected), 1e-5);
+}
+
 // Random numbers depend on the seed of the call, not on the workers.
 TEST(Elementwise, RandomNumbers) {
   std::unique_ptr<Executable> executable = compile(R"mlir(
