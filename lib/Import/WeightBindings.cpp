@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "RLX/Import/WeightBindings.h"
 
-#include "ElementsAttrs.h"
 #include "RLX/Dialect/RLXDialect.h"
+#include "RLX/Import/ElementsAttrs.h"
 #include "RLX/Support/Error.h"
 #include "RLX/Support/NearMiss.h"
 

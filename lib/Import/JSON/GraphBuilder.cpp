@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "GraphBuilder.h"
 
-#include "../ElementsAttrs.h"
 #include "RLX/Dialect/RLXDialect.h"
 #include "RLX/Dialect/RLXShape.h"
+#include "RLX/Import/ElementsAttrs.h"
 #include "RLX/Support/Error.h"
 
 #include "mlir/IR/Verifier.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /// \file
 /// Values of weights as attributes.
-#ifndef RLX_LIB_IMPORT_ELEMENTSATTRS_H
-#define RLX_LIB_IMPORT_ELEMENTSATTRS_H
+#ifndef RLX_IMPORT_ELEMENTSATTRS_H
+#define RLX_IMPORT_ELEMENTSATTRS_H
 
 #include "mlir/IR/BuiltinAttributes.h"
 
@@ -28,4 +28,4 @@ mlir::ElementsAttr aliasElements(mlir::ShapedType type,
 
 } // namespace rlx
 
-#endif // RLX_LIB_IMPORT_ELEMENTSATTRS_H
+#endif // RLX_IMPORT_ELEMENTSATTRS_H
