@@ -32,8 +32,12 @@ static void append(std::string &text, Diagnostic &diagnostic) {
   else if (auto name = diagnostic.getLocation()->findInstanceOf<NameLoc>())
     stream << quoteName(name.getName()) << ": ";
   stream << diagnostic;
-  for (Diagnostic &note : diagnostic.getNotes())
-    stream << " (" << note << ')';
+  for (Diagnostic &note : diagnostic.getNotes()) {
+    std::string noteText = note.str();
+    // The IR in the middle of lowering tells a user nothing.
+    if (!StringRef(noteText).starts_with("see current operation"))
+      stream << " (" << noteText << ')';
+  }
 }
 
 /// Lowers `module` to the LLVM dialect, in place.

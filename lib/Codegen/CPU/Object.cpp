@@ -58,6 +58,10 @@ static void setAttributes(Module &module, StringRef cpuClass) {
     if (cpuClass == "x86-64-v4")
       function.addFnAttr("prefer-vector-width", "512");
     function.addFnAttr(Attribute::NoUnwind);
+    // Shared kernels stay shared: copies would be compiled once per use and
+    // know nothing more.
+    if (function.hasLocalLinkage() && function.hasNUsesOrMore(2))
+      function.addFnAttr(Attribute::NoInline);
   }
 }
 
