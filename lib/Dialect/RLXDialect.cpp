@@ -2,6 +2,7 @@
 //===- RLXDialect.cpp - The rlx dialect -------------------------*- C++ -*-===//
 
 #include "RLX/Dialect/RLXDialect.h"
+#include "Bytecode.h"
 #include "RLX/Dialect/RLXShape.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -45,6 +46,7 @@ void RLXDialect::initialize() {
 #define GET_OP_LIST
 #include "RLX/Dialect/RLXOps.cpp.inc"
       >();
+  addBytecodeInterface(*this);
 }
 
 //===----------------------------------------------------------------------===//
