@@ -20,9 +20,8 @@ using namespace rlx;
 
 ArrayRef<StringRef> rlx::getCPUClasses() { return kernelCpuClasses(); }
 
-/// Classes to generate code for, in the order of the list without repeats.
-static llvm::Expected<std::vector<std::string>>
-resolveTargets(const std::vector<std::string> &names) {
+llvm::Expected<std::vector<std::string>>
+rlx::resolveTargets(ArrayRef<std::string> names) {
   llvm::SetVector<StringRef> targets;
   bool none = false;
   for (StringRef name : names) {
@@ -100,6 +99,15 @@ void Baker::collectParams() {
     if (!bindings.contains(param.getName()) || !baked.insert(param.getName()))
       return;
     report.rawWeightBytes += getStoredSizeBytes(param.getType()).value_or(0);
+  });
+  // Other constants of the graph are literals.
+  llvm::DenseSet<Attribute> stored;
+  module.walk([&](ConstantOp constant) {
+    bool isWeight = !constant.getWeightName().empty() ||
+                    isa<DenseResourceElementsAttr>(constant.getValue());
+    if (isWeight && stored.insert(constant.getValue()).second)
+      report.rawWeightBytes +=
+          getStoredSizeBytes(constant.getType()).value_or(0);
   });
   for (StringRef name : baked)
     report.paramsBaked.push_back(name.str());

@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Memory.h"
 
@@ -389,8 +390,11 @@ LogicalResult Folder::fold(const PrepareInstance &instance) {
   releaseArguments(instance);
 
   int64_t resultBytes = 0;
+  llvm::SetVector<StringRef> weights;
   for (auto [result, blob] : llvm::zip_equal(instance.results, *blobs)) {
     resultBytes += getSizeBytes(result);
+    for (WeightLeafOpInterface weight : partition->getWeights(result))
+      weights.insert(weight.getWeightName());
     replace(result, std::move(blob));
   }
   remark::passed(getOp(instance.results.front())->getLoc(),
@@ -398,7 +402,8 @@ LogicalResult Folder::fold(const PrepareInstance &instance) {
       << remark::add("folded {0} ops into {1} constants", instance.nodes.size(),
                      instance.results.size())
       << remark::metric("Ops", instance.nodes.size())
-      << remark::metric("ResultBytes", resultBytes);
+      << remark::metric("ResultBytes", resultBytes)
+      << remark::metric("Weights", llvm::join(weights, ", "));
   return success();
 }
 

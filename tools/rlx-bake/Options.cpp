@@ -3,15 +3,30 @@
 #include "CLI/CLI.hpp"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace rlx;
 
 namespace {
 
+const char *const fineFlags =
+    "Fine flags (override the profile, in any position)";
+
 /// The text of an error, for CLI11's validators ("" means valid).
 template <typename T> std::string textOf(llvm::Expected<T> value) {
   return value ? std::string() : llvm::toString(value.takeError());
 }
+
+/// CLI11's help without the `{false}` that it writes after `--no-fold`.
+class HelpFormatter : public CLI::Formatter {
+public:
+  std::string make_option_name(const CLI::Option *option,
+                               bool isPositional) const override {
+    std::string name = CLI::Formatter::make_option_name(option, isPositional);
+    size_t at = name.find("{false}");
+    return at == std::string::npos ? name : name.erase(at, 7);
+  }
+};
 
 /// CLI11 drops a flag that another one overrides only if it is told to; `fold`
 /// and `no-fold` both write this, the last one wins, and unset means that the
@@ -22,7 +37,7 @@ void addSwitch(CLI::App &app, const std::string &name,
          "--" + name + ",!--no-" + name,
          [&value](std::int64_t count) { value = count > 0; }, help)
       ->take_last()
-      ->group("Fine flags (override the profile, in any position)");
+      ->group(fineFlags);
 }
 
 const char *const description =
@@ -56,6 +71,43 @@ const char *const examples =
     "artifact.\n"
     "Exit status: 0 success, 1 an error, 2 wrong usage.";
 
+/// What `--target` asks for; both classes if it does not, of which phases for
+/// one class take the first.
+void applyTargets(BakeCommand &command,
+                  const std::vector<std::string> &targets) {
+  bool needsOne = command.compileTo == Phase::Lowered ||
+                  command.compileTo == Phase::Codegen;
+  if (!targets.empty()) {
+    llvm::Expected<std::vector<std::string>> classes = resolveTargets(targets);
+    if (!classes)
+      throw CLI::ValidationError("--target",
+                                 llvm::toString(classes.takeError()));
+    command.options.targets = std::move(*classes);
+    if (needsOne && command.options.targets.size() != 1)
+      throw CLI::ValidationError(
+          "--target", "the phases lowered and codegen are for one CPU class, " +
+                          std::to_string(command.options.targets.size()) +
+                          " are given");
+  }
+  if (needsOne)
+    command.options.targets.resize(1);
+}
+
+/// What CLI11 cannot say about single options.
+void check(const BakeCommand &command) {
+  bool writesText = command.compileTo < Phase::Codegen;
+  if (!writesText && command.output.empty())
+    throw CLI::RequiredError("--output (-o)");
+  if (!writesText && command.output == "-")
+    throw CLI::ValidationError(
+        "--output", "only the phases import, weights and lowered are text; "
+                    "give a file instead of '-'");
+  if (writesText && !command.report.empty())
+    throw CLI::ValidationError(
+        "--report", "is about code or a file; leave it out with --compile-to "
+                    "import, weights or lowered");
+}
+
 } // namespace
 
 std::optional<BakeCommand> rlx::parseCommandLine(int argc, char **argv,
@@ -69,6 +121,7 @@ std::optional<BakeCommand> rlx::parseCommandLine(int argc, char **argv,
   CLI::App app(description, "rlx-bake");
   app.footer(examples);
   app.set_version_flag("--version", "rlx-bake " RLX_VERSION);
+  app.formatter(std::make_shared<HelpFormatter>());
   app.get_formatter()->column_width(34);
 
   app.add_option("INPUT", command.input, "Graph, or bundle directory")
@@ -79,9 +132,10 @@ std::optional<BakeCommand> rlx::parseCommandLine(int argc, char **argv,
   app.add_option("-w,--weights", command.weights,
                  "Weights: *.safetensors, or model.safetensors.index.json; may "
                  "be repeated")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   app.add_flag("--strict", command.strict,
-               "A missing or an extra weight is an error");
+               "A param without a weight is an error");
   app.add_option("--opt,--profile", profile, "Profile: merge, fold or exact")
       ->type_name("PROFILE")
       ->capture_default_str()
@@ -91,9 +145,12 @@ std::optional<BakeCommand> rlx::parseCommandLine(int argc, char **argv,
                  "CPU class to generate code for: x86-64-v3, x86-64-v4, native "
                  "or none; may be "
                  "repeated (default: both classes)")
-      ->type_name("CLASS");
-  app.add_option("--compile-to", compileTo,
-                 "Stop after a phase and write what it made")
+      ->type_name("CLASS")
+      ->allow_extra_args(false);
+  app.add_option(
+         "--compile-to", compileTo,
+         "Stop after a phase and write what it made; lowered and codegen "
+         "are for one class (default: x86-64-v3)")
       ->type_name("PHASE")
       ->capture_default_str()
       ->check([](const std::string &name) { return textOf(parsePhase(name)); });
@@ -110,33 +167,38 @@ std::optional<BakeCommand> rlx::parseCommandLine(int argc, char **argv,
             "RLX_CACHE_PARAM_INVARIANT=0|1)");
   app.add_option(
          "--fold-growth-threshold", threshold,
-         "Bytes that one fold may add over what dies with it (default: 1 MiB)")
+         "Bytes, as 4096 or 64KB, that one fold may add over what dies with it "
+         "(default: 1MB)")
       ->type_name("BYTES")
-      ->transform(CLI::AsSizeValue(false))
-      ->group("Fine flags (override the profile, in any position)");
+      ->transform(CLI::AsSizeValue(false).description(""))
+      ->check([](const std::string &bytes) {
+        bool fits = bytes.size() < 19 && bytes[0] != '-';
+        return fits ? "" : "takes 0 to 10^18 - 1 bytes";
+      })
+      ->group(fineFlags);
 
   try {
     app.parse(argc, argv);
     command.compileTo = *parsePhase(compileTo);
-    if (command.output.empty() && command.compileTo >= Phase::Codegen)
-      throw CLI::RequiredError("--output (-o)");
-    if (command.output == "-" && command.compileTo >= Phase::Codegen)
-      throw CLI::ValidationError(
-          "--output",
-          "'" + compileTo + "' is not text; give a file instead of '-'");
+    command.options = BakeOptions::fromProfile(*parseProfile(profile));
+    applyTargets(command, targets);
+    check(command);
   } catch (const CLI::ParseError &error) {
-    exitCode = app.exit(error) == 0 ? 0 : 2;
+    if (error.get_exit_code() == 0) { // --help and --version
+      exitCode = app.exit(error);
+    } else {
+      llvm::errs() << "error: " << error.what()
+                   << "\nrlx-bake --help shows how it is used\n";
+      exitCode = 2;
+    }
     return std::nullopt;
   }
 
-  command.options = BakeOptions::fromProfile(*parseProfile(profile));
   if (fold)
     command.options.fold = *fold;
   if (hoist)
     command.options.hoist = *hoist;
   if (threshold)
     command.options.foldGrowthThreshold = *threshold;
-  if (!targets.empty())
-    command.options.targets = targets;
   return command;
 }

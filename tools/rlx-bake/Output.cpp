@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "Output.h"
 #include "RLX/Support/Error.h"
+#include "mlir/IR/Location.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Remark/RemarkStreamer.h"
@@ -28,24 +29,57 @@ void Progress::clear() {
   shown = false;
 }
 
+/// What an op is for the user: its node's name, else its place in the graph.
+static std::string describe(mlir::Location loc) {
+  if (auto name = mlir::dyn_cast<mlir::NameLoc>(loc))
+    return quoteName(name.getName());
+  auto place = mlir::dyn_cast<mlir::FileLineColLoc>(loc);
+  return place ? llvm::formatv("{0}:{1}:{2}", place.getFilename().getValue(),
+                               place.getLine(), place.getColumn())
+                     .str()
+               : "the graph";
+}
+
 namespace {
-/// Remarks as lines on stderr.
+/// Remarks as lines on stderr: `remark: ConstFold: 'fc1': text (Ops 2)`.
 class RemarkPrinter final
     : public mlir::remark::detail::MLIRRemarkStreamerBase {
 public:
+  explicit RemarkPrinter(Progress &progress) : progress(progress) {}
+
   void streamOptimizationRemark(
       const mlir::remark::detail::Remark &remark) override {
-    llvm::errs() << "remark: " << remark.getMsg() << '\n';
+    llvm::SmallVector<std::string> texts, numbers;
+    for (const auto &arg : remark.getArgs()) {
+      bool isText =
+          arg.key == "Remark" || arg.key == "Reason" || arg.key == "Suggestion";
+      if (isText)
+        texts.push_back(arg.val);
+      else
+        numbers.push_back(arg.key + " " + arg.val);
+    }
+    progress.clear();
+    llvm::raw_ostream &os = llvm::errs();
+    os << "remark: " << remark.getRemarkName() << ": "
+       << describe(remark.getLocation()) << ": " << llvm::join(texts, "; ");
+    if (!numbers.empty())
+      os << " (" << llvm::join(numbers, ", ") << ')';
+    os << '\n';
   }
+
+private:
+  Progress &progress;
 };
 } // namespace
 
-llvm::Error rlx::printRemarks(mlir::MLIRContext &context) {
+llvm::Error rlx::printRemarks(mlir::MLIRContext &context, Progress &progress) {
+  // `all` only adds to kinds that are asked for.
   mlir::remark::RemarkCategories categories;
-  categories.all = "weights";
+  categories.passed = categories.missed = categories.analysis =
+      categories.failed = "weights";
   auto policy = std::make_unique<mlir::remark::RemarkEmittingPolicyAll>();
   if (failed(mlir::remark::enableOptimizationRemarks(
-          context, std::make_unique<RemarkPrinter>(), std::move(policy),
+          context, std::make_unique<RemarkPrinter>(progress), std::move(policy),
           categories)))
     return makeError("remarks could not be enabled");
   return llvm::Error::success();
@@ -65,7 +99,6 @@ llvm::Error rlx::writeText(mlir::ModuleOp module, llvm::StringRef path) {
   return llvm::writeToOutput(path.empty() ? "-" : path,
                              [&](llvm::raw_ostream &os) {
                                module->print(os, flags);
-                               os << '\n';
                                return llvm::Error::success();
                              });
 }

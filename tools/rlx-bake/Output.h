@@ -22,8 +22,9 @@ private:
   bool shown = false;
 };
 
-/// Prints the choices of the weight passes to stderr.
-llvm::Error printRemarks(mlir::MLIRContext &context);
+/// Prints the choices of the weight passes to stderr as they are made.
+/// `progress` must outlive them.
+llvm::Error printRemarks(mlir::MLIRContext &context, Progress &progress);
 
 /// Writes the module's text to a file that appears when it is complete, or to
 /// stdout if `path` is empty or `-`.

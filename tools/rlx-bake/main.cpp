@@ -48,10 +48,10 @@ static llvm::Error run(BakeCommand &command) {
   mlir::DialectRegistry registry;
   registerAllRLXDialects(registry);
   mlir::MLIRContext context(registry);
-  if (command.explain)
-    if (llvm::Error error = printRemarks(context))
-      return error;
   Progress progress(!command.quiet);
+  if (command.explain)
+    if (llvm::Error error = printRemarks(context, progress))
+      return error;
   command.options.progress = [&](llvm::StringRef step) { progress.show(step); };
   command.options.ownsWeights = true;
 
@@ -68,17 +68,12 @@ static llvm::Error run(BakeCommand &command) {
     return writeText(*graph->module, command.output);
   }
 
-  if (command.compileTo == Phase::Codegen)
-    command.options.targets.resize(1);
   llvm::Expected<BakeResult> result =
       bake(*graph->module, bindings, command.options);
   if (!result)
     return result.takeError();
   progress.show("writing " + command.output);
   if (command.compileTo == Phase::Codegen) {
-    if (result->report.targets.empty())
-      return makeError(
-          "the codegen phase is for one CPU class; target 'none' has none");
     llvm::Expected<llvm::StringRef> code =
         result->artifact.getCode(result->report.targets.front());
     if (!code)

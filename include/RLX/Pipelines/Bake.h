@@ -38,8 +38,13 @@ enum class Profile {
 llvm::Expected<Profile> parseProfile(llvm::StringRef name);
 llvm::StringRef stringifyProfile(Profile profile);
 
-/// The CPU classes that code can be generated for, and the default set.
+/// The CPU classes that code can be generated for.
 llvm::ArrayRef<llvm::StringRef> getCPUClasses();
+
+/// The CPU classes that names of targets mean, in their order without repeats:
+/// a class means itself, `native` that of this machine, `none` alone nothing.
+llvm::Expected<std::vector<std::string>>
+resolveTargets(llvm::ArrayRef<std::string> names);
 
 struct BakeOptions {
   static BakeOptions fromProfile(Profile profile);
@@ -92,6 +97,7 @@ struct BakeReport {
   uint64_t prepareFunctions = 0;
   uint64_t foldedConstants = 0;
   uint64_t weightBytes = 0;
+  /// Dense bytes of the params baked and of the graph's own constants.
   uint64_t rawWeightBytes = 0;
   uint64_t fileBytes = 0;
   std::vector<std::string> targets;
