@@ -40,8 +40,10 @@ void buildLowerCPUPipeline(mlir::OpPassManager &pm,
 /// Registers `rlx-lower-cpu`.
 void registerLowerCPUPipeline();
 
-/// What the pipeline needs of a context beyond the dialects that its passes
-/// load: interfaces of ops for bufferization.
+/// What the pipeline needs of a context: the dialects between rlx and LLVM, and
+/// interfaces of their ops for bufferization. compileForCPU() registers and
+/// loads them itself; where it is called from inside of a pass, the context
+/// must have them loaded before.
 void registerCPUCodegenInterfaces(mlir::DialectRegistry &registry);
 
 } // namespace rlx

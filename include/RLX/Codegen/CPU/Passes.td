@@ -31,6 +31,18 @@ def FormGemmsPass : Pass<"rlx-form-gemms", "::mlir::ModuleOp"> {
     "::mlir::tensor::TensorDialect"];
 }
 
+def FuseElementwisePass : Pass<"rlx-fuse-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "Join chains of elementwise ops, unless work would be repeated";
+  let description = [{
+    A producer with one user joins it if each of its elements is read once: then no
+    intermediate is stored and none computed twice. Where the user broadcasts, only
+    producers that cost less than a read join it. Exact: outputs are bit-identical.
+  }];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::tensor::TensorDialect"];
+}
+
 def FuseEpiloguesPass : Pass<"rlx-fuse-epilogues", "::mlir::func::FuncOp"> {
   let summary = "Compute elementwise consumers of a product while it is in cache";
   let description = [{
