@@ -91,7 +91,8 @@ Elements load(Value value, ArrayRef<char> bytes) {
     return Elements(bytes.begin(), bytes.end());
   EXPECT_TRUE(reinterpret_cast<uintptr_t>(bytes.data()) % alignof(float) == 0);
   Elements elements(bytes.size() / sizeof(float));
-  std::memcpy(elements.data(), bytes.data(), bytes.size());
+  if (!elements.empty())
+    std::memcpy(elements.data(), bytes.data(), bytes.size());
   return elements;
 }
 
@@ -128,7 +129,7 @@ public:
       const Elements &elements = values[result];
       if (isI1(result))
         llvm::copy(elements, bytes.begin());
-      else
+      else if (!elements.empty())
         std::memcpy(bytes.data(), elements.data(), bytes.size());
     }
     return llvm::Error::success();
