@@ -173,8 +173,8 @@ FailureOr<ArenaLayout> ArenaLayout::compute(func::FuncOp func) {
   SmallVector<const Buffer *> order;
   for (const Buffer &buffer : buffers)
     order.push_back(&buffer);
-  llvm::stable_sort(order, [](const Buffer *lhs, const Buffer *rhs) {
-    return lhs->bytes > rhs->bytes;
+  llvm::sort(order, [](const Buffer *lhs, const Buffer *rhs) {
+    return lhs->bytes != rhs->bytes ? lhs->bytes > rhs->bytes : lhs < rhs;
   });
   SmallVector<std::pair<const Buffer *, int64_t>> placed;
   llvm::DenseMap<const Buffer *, int64_t> offsets;
