@@ -9,7 +9,7 @@
 
 // A weight that was transposed and scaled at every forward is stored that way. It
 // keeps the name of the one weight that dies; of two, the op names it.
-// REMARK-DAG: [Passed] ConstFold {{.*}} Ops=1, Remark="folded 1 ops into 1 constants", ResultBytes=24, Weights="fc1"
+// REMARK-DAG: [Passed] ConstFold {{.*}} Ops=1, Remark="folded 1 ops into 1 constants", ResultBytes=24, Weights=fc1
 // CHECK-LABEL: func.func @transpose
 // CHECK-NEXT:    %[[W:.+]] = rlx.constant "fc1" {rlx.origin = ["fc1"]}
 // CHECK-SAME:      dense<{{\[}}[1.000000e+00, 4.000000e+00], [2.000000e+00, 5.000000e+00], [3.000000e+00, 6.000000e+00]]>
