@@ -184,14 +184,17 @@ CallResult Executable::call(llvm::StringRef name, std::vector<Tensor> tensors,
   }
   std::vector<std::unique_ptr<Memory>> memory;
   std::vector<void *> buffers;
+  auto fill = [&](const Tensor &tensor) {
+    std::copy(tensor.data.begin(), tensor.data.end(),
+              static_cast<float *>(buffers.back()));
+  };
   auto add = [&](size_t count, size_t skew) {
     memory.push_back(std::make_unique<Memory>(count * sizeof(float), skew));
     buffers.push_back(memory.back()->data());
   };
   for (uint32_t i = 0; i < function->input_count; ++i) {
     add(tensors[i].data.size(), 4);
-    std::memcpy(buffers.back(), tensors[i].data.data(),
-                tensors[i].data.size() * sizeof(float));
+    fill(tensors[i]);
   }
   for (Tensor &output : result.outputs)
     add(output.data.size(), info && info->isPrepare ? 0 : 4);
@@ -199,8 +202,7 @@ CallResult Executable::call(llvm::StringRef name, std::vector<Tensor> tensors,
     // Rank 1 and large: packed.
     bool isPacked = tensors[i].dims.size() == 1 && tensors[i].size() > 256;
     add(tensors[i].data.size(), isPacked ? 0 : 4);
-    std::memcpy(buffers.back(), tensors[i].data.data(),
-                tensors[i].data.size() * sizeof(float));
+    fill(tensors[i]);
   }
   Memory arena(result.arenaBytes, 0);
   Pool pool{workers};
@@ -216,10 +218,11 @@ CallResult Executable::call(llvm::StringRef name, std::vector<Tensor> tensors,
   params.rng_seed = 42;
   result.status = function->run(&params);
   result.regions = pool.regions;
-  for (uint32_t i = 0; i < function->output_count; ++i)
-    std::memcpy(result.outputs[i].data.data(),
-                buffers[function->input_count + i],
-                result.outputs[i].data.size() * sizeof(float));
+  for (uint32_t i = 0; i < function->output_count; ++i) {
+    auto &data = result.outputs[i].data;
+    std::copy_n(static_cast<float *>(buffers[function->input_count + i]),
+                data.size(), data.begin());
+  }
   for (const auto &block : memory)
     EXPECT_TRUE(block->isGuardIntact()) << "wrote outside of a buffer";
   EXPECT_TRUE(arena.isGuardIntact()) << "wrote outside of the arena";
@@ -317,6 +320,10 @@ double test::maxDifference(const Tensor &a, const Tensor &b) {
 }
 
 bool test::isBitEqual(const Tensor &a, const Tensor &b) {
-  return a.dims == b.dims && std::memcmp(a.data.data(), b.data.data(),
-                                         a.data.size() * sizeof(float)) == 0;
+  if (a.dims != b.dims)
+    return false;
+  // Bits, so that equal NaNs are equal and zeros of two signs are not.
+  return std::equal(
+      a.data.begin(), a.data.end(), b.data.begin(),
+      [](float x, float y) { return std::memcmp(&x, &y, sizeof(float)) == 0; });
 }
