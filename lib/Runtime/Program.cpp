@@ -128,9 +128,13 @@ Result<const Executable *> Program::chooseExecutable() const {
   std::vector<std::string_view> available;
   for (const Executable &executable : manifest().executables)
     available.push_back(executable.target);
-  std::string holds = available.empty()
-                          ? "it holds no native code"
-                          : "it holds code for " + quotedList(available);
+  std::string host(hostCpuClass());
+  if (available.empty())
+    return fault(FaultKind::Target,
+                 "the program has no code for any CPU, as --target none makes "
+                 "it; bake the model again with --target " +
+                     (host == "none" ? "x86-64-v3" : host));
+  std::string holds = "it holds code for " + quotedList(available);
   std::string forced = options.cpuClass, origin = "the cpu_class option";
   const char *environment = std::getenv("RLX_CPU_CLASS");
   if (forced.empty() && environment) {
@@ -158,7 +162,6 @@ Result<const Executable *> Program::chooseExecutable() const {
     for (const Executable &executable : manifest().executables)
       if (executable.target == cpuClass && hostSupports(cpuClass))
         return &executable;
-  std::string host(hostCpuClass());
   return fault(FaultKind::Target,
                "no executable fits this CPU of class '" + host + "'; " + holds +
                    (host == "none" ? "; RLX needs AVX2 and FMA"

@@ -327,7 +327,9 @@ TEST(Program, ChoosesTheClass) {
   source.manifest.executables.clear();
   ASSERT_RLX_OK(source.open(program));
   EXPECT_THAT(sessionFault(program.get(), RLX_ERR_TARGET),
-              HasSubstr("it holds no native code"));
+              HasSubstr("the program has no code for any CPU, as --target none "
+                        "makes it; bake the model again with --target "
+                        "x86-64-v"));
   // A program without code can still be looked at.
   EXPECT_EQ(rlx_program_entry_count(program.get()), 6u);
 }
