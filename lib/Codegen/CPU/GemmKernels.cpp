@@ -185,8 +185,8 @@ private:
   void emitBody(KernelBody &body);
   void emitEpilogue();
   void emitCallback();
-  Value fillRecord(KernelBody &body, Value record, Value row0,
-                   ArrayRef<Value> outerIndices);
+  void fillRecord(KernelBody &body, Value record, Value row0,
+                  ArrayRef<Value> outerIndices);
 
   GemmOp op;
   Location loc;
@@ -366,8 +366,8 @@ void GemmEmitter::emitCallback() {
 }
 
 /// Stores what the callback needs for rows from `row0` on.
-Value GemmEmitter::fillRecord(KernelBody &body, Value record, Value row0,
-                              ArrayRef<Value> outerIndices) {
+void GemmEmitter::fillRecord(KernelBody &body, Value record, Value row0,
+                             ArrayRef<Value> outerIndices) {
   OpBuilder &builder = body.getBuilder();
   IndexBuilder b(builder, loc);
   SmallVector<Value> values;
@@ -383,7 +383,6 @@ Value GemmEmitter::fillRecord(KernelBody &body, Value record, Value row0,
     LLVM::StoreOp::create(builder, loc, value,
                           getSlot(builder, loc, record, i));
   }
-  return record;
 }
 
 void GemmEmitter::emitBody(KernelBody &body) {
@@ -412,9 +411,8 @@ void GemmEmitter::emitBody(KernelBody &body) {
     auto lhsType = cast<MemRefType>(op.getLhs().getType());
     for (int64_t i = 0; i < lhsRank - 2; ++i)
       lhsOuter.push_back(lhsType.getDimSize(op.getLhsDim(i)));
-    rhsOuter.assign(
-        cast<MemRefType>(op.getRhs().getType()).getShape().drop_back().begin(),
-        cast<MemRefType>(op.getRhs().getType()).getShape().drop_back().end());
+    auto rhsType = cast<MemRefType>(op.getRhs().getType());
+    llvm::append_range(rhsOuter, rhsType.getShape().drop_back());
     outerSizes = ArrayRef(initSizes).drop_back(2);
     // The destination has every outer dim, those of size 1 too.
     initOuter.assign(outerSizes.size(), ShapedType::kDynamic);

@@ -141,6 +141,43 @@ func.func @main(%x: tensor<?xf32> {rlx.dims = [@n]}, %y: tensor<?xf32> {rlx.dims
   EXPECT_THAT(result.message, testing::HasSubstr("rlx.add"));
 }
 
+// Entries of one module are functions of one table, in program order; each has
+// its own weights and symbols.
+TEST(Compile, SeveralEntries) {
+  std::unique_ptr<Executable> executable = compile(R"mlir(
+func.func @prefill(%x: tensor<?x16xf32> {rlx.dims = [@t, 16]})
+    -> (tensor<?x16xf32> {rlx.dims = [@t, 16]}) {
+  %w = rlx.param "w" : tensor<16x16xf32>
+  %v = rlx.param "v" : tensor<16x16xf32>
+  %0 = rlx.matmul %x, %w : (tensor<?x16xf32>, tensor<16x16xf32>) -> tensor<?x16xf32>
+  %1 = rlx.matmul %0, %v : (tensor<?x16xf32>, tensor<16x16xf32>) -> tensor<?x16xf32>
+  return %1 : tensor<?x16xf32>
+}
+func.func @decode(%x: tensor<1x16xf32>) -> tensor<1x16xf32> {
+  %v = rlx.param "v" : tensor<16x16xf32>
+  %0 = rlx.matmul %x, %v : (tensor<1x16xf32>, tensor<16x16xf32>) -> tensor<1x16xf32>
+  return %0 : tensor<1x16xf32>
+}
+)mlir");
+  ASSERT_TRUE(executable);
+  const std::vector<ExecutableFunction> &functions =
+      executable->getCompiled().functions;
+  ASSERT_EQ(functions.size(), 2u);
+  EXPECT_EQ(functions[0].name, "prefill");
+  EXPECT_THAT(functions[0].weights, testing::ElementsAre("w", "v"));
+  EXPECT_EQ(functions[1].name, "decode");
+  EXPECT_THAT(functions[1].weights, testing::ElementsAre("v"));
+  EXPECT_THAT(functions[1].symbols, testing::IsEmpty());
+
+  Tensor x = Tensor::random({3, 16}, 1), w = Tensor::random({16, 16}, 2),
+         v = Tensor::random({16, 16}, 3), row = Tensor::random({1, 16}, 4);
+  CallResult prefill = executable->call("prefill", {x, w, v}, {3}, 2);
+  EXPECT_LT(maxDifference(prefill.outputs.at(0), multiply(multiply(x, w), v)),
+            1e-5);
+  CallResult decode = executable->call("decode", {row, v});
+  EXPECT_LT(maxDifference(decode.outputs.at(0), multiply(row, v)), 1e-5);
+}
+
 // What cannot be compiled is an error with the reason.
 TEST(Compile, Refuses) {
   EXPECT_THAT(getCompileError(R"mlir(
