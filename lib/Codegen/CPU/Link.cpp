@@ -126,7 +126,11 @@ Expected<SmallVector<char, 0>> rlx::linkExecutable(StringRef object,
                                                    StringRef archive) {
   // lld keeps its state in globals.
   static std::mutex mutex;
+  static bool canRun = true;
   std::lock_guard<std::mutex> lock(mutex);
+  if (!canRun)
+    return makeError("the linker crashed before and cannot run again in this "
+                     "process");
 
   MemoryFile objectFile("rlx-object"), archiveFile("rlx-kernels"),
       versionFile("rlx-version");
@@ -165,6 +169,7 @@ Expected<SmallVector<char, 0>> rlx::linkExecutable(StringRef object,
   raw_string_ostream stream(messages);
   const lld::DriverDef drivers[] = {{lld::Gnu, &lld::elf::link}};
   lld::Result result = lld::lldMain(arguments, stream, stream, drivers);
+  canRun = result.canRunAgain;
   if (result.retCode != 0)
     return makeError("linking the executable failed: {0}", messages);
   return output.take();
