@@ -3,6 +3,7 @@
 #include "ArtifactContent.h"
 #include "RLX/Artifact/Manifest.h"
 #include "RuntimeStatus.h"
+#include <cstring>
 
 using namespace rlx;
 
@@ -11,6 +12,7 @@ struct CompiledGraph::Storage {
 
   /// Released before what they refer to.
   BakeResult result;
+  std::vector<std::unique_ptr<llvm::MemoryBuffer>> aligned;
   ProgramHandle program;
   SessionHandle session;
 };
@@ -59,6 +61,28 @@ rlx_stats CompiledGraph::getStats() const {
   return stats;
 }
 
+/// Packed constants that the runtime could not use where they are: attributes
+/// hold small values at any address. `aligned` gets what replaces them.
+static void
+alignPacked(const artifact::ArtifactDesc &desc,
+            std::vector<std::unique_ptr<llvm::MemoryBuffer>> &aligned,
+            std::vector<rlx_bytes> &segments) {
+  for (const artifact::Tensor &tensor : desc.manifest.tensors) {
+    if (tensor.state != artifact::TensorState::Constant ||
+        tensor.layout == "row_major")
+      continue;
+    rlx_bytes &bytes = segments[tensor.segment];
+    if (reinterpret_cast<uintptr_t>(bytes.data) % artifact::segmentAlignment ==
+        0)
+      continue;
+    auto copy = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(
+        bytes.size_bytes, tensor.name, llvm::Align(artifact::segmentAlignment));
+    std::memcpy(copy->getBufferStart(), bytes.data, bytes.size_bytes);
+    aligned.push_back(std::move(copy));
+    bytes.data = aligned.back()->getBufferStart();
+  }
+}
+
 /// The manifest of an artifact that stays in memory: segments without places
 /// and hashes.
 static std::vector<uint8_t> encodeInPlace(const artifact::ArtifactDesc &desc,
@@ -87,8 +111,10 @@ llvm::Expected<CompiledGraph> Session::compile(mlir::ModuleOp graph,
 
   auto storage = std::make_unique<CompiledGraph::Storage>(std::move(*result));
   std::vector<rlx_bytes> segments;
-  std::vector<uint8_t> manifest =
-      encodeInPlace(storage->result.artifact.getContent().desc, segments);
+  const artifact::ArtifactDesc &desc =
+      storage->result.artifact.getContent().desc;
+  std::vector<uint8_t> manifest = encodeInPlace(desc, segments);
+  alignPacked(desc, storage->aligned, segments);
   if (llvm::Error error = check(rlx_program_open_segments(
           manifest.data(), manifest.size(), segments.data(), segments.size(),
           nullptr, receive(storage->program))))
