@@ -85,22 +85,37 @@ llvm::Error rlx::printRemarks(mlir::MLIRContext &context, Progress &progress) {
   return llvm::Error::success();
 }
 
-llvm::Error rlx::writeBytes(llvm::StringRef bytes, llvm::StringRef path) {
-  return llvm::writeToOutput(path, [&](llvm::raw_ostream &os) {
-    os << bytes;
+/// Writes a file that appears when it is complete, or stdout for `-`.
+static llvm::Error
+writeOutput(llvm::StringRef path,
+            llvm::function_ref<void(llvm::raw_ostream &)> print) {
+  llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &os) {
+    print(os);
     return llvm::Error::success();
   });
+  if (error)
+    return makeError("{0}: cannot write: {1}", path,
+                     llvm::toString(std::move(error)));
+  if (path != "-")
+    return error;
+  // A stream that goes away with an error ends the process without a message.
+  llvm::outs().flush();
+  std::error_code code = llvm::outs().error();
+  llvm::outs().clear_error();
+  return code ? makeError("standard output: cannot write: {0}", code.message())
+              : llvm::Error::success();
+}
+
+llvm::Error rlx::writeBytes(llvm::StringRef bytes, llvm::StringRef path) {
+  return writeOutput(path, [&](llvm::raw_ostream &os) { os << bytes; });
 }
 
 llvm::Error rlx::writeText(mlir::ModuleOp module, llvm::StringRef path) {
   mlir::OpPrintingFlags flags;
   flags.elideLargeElementsAttrs(64);
   flags.elideLargeResourceString(64);
-  return llvm::writeToOutput(path.empty() ? "-" : path,
-                             [&](llvm::raw_ostream &os) {
-                               module->print(os, flags);
-                               return llvm::Error::success();
-                             });
+  return writeOutput(path.empty() ? "-" : path,
+                     [&](llvm::raw_ostream &os) { module->print(os, flags); });
 }
 
 static std::string plural(uint64_t count, llvm::StringRef what) {

@@ -48,6 +48,8 @@ static llvm::Error run(BakeCommand &command) {
   mlir::DialectRegistry registry;
   registerAllRLXDialects(registry);
   mlir::MLIRContext context(registry);
+  // Messages name nodes and places; the IR is no news to a user.
+  context.printOpOnDiagnostic(false);
   Progress progress(!command.quiet);
   if (command.explain)
     if (llvm::Error error = printRemarks(context, progress))

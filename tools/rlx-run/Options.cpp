@@ -146,7 +146,9 @@ std::optional<int> rlx::run::parseOptions(int argc, char **argv,
       ->type_name("A");
   app.add_option("--repeat", options.repeat,
                  "Number of forwards (default 1, with --set-param 2)")
-      ->type_name("N");
+      ->type_name("N")
+      // Alone, CLI11 reads -1 as 2^64 - 1.
+      ->check(CLI::PositiveNumber.description(""));
   app.add_flag("--bench", options.bench,
                "Report times; without --repeat for about a second");
   app.add_option("--stats", options.stats,
