@@ -51,7 +51,8 @@ def describe_difference(dtype, actual, expected, tolerance):
 
 
 def describe_bit_difference(a, b):
-    """None if the bytes are equal, else where they first are not."""
+    """None if the bytes are equal, else where they first are not. NaN is one
+    value: IEEE 754 leaves its sign and payload open, and so does LLVM."""
     if a.shape != b.shape:
         return f"shapes differ: {list(a.shape)} and {list(b.shape)}"
     if a.tobytes() == b.tobytes():
@@ -59,7 +60,12 @@ def describe_bit_difference(a, b):
     width = a.dtype.itemsize
     rows = [np.frombuffer(np.ascontiguousarray(v).tobytes(), np.uint8).reshape(-1, width)
             for v in (a, b)]
-    differing = np.flatnonzero((rows[0] != rows[1]).any(axis=1))
+    differ = (rows[0] != rows[1]).any(axis=1)
+    if a.dtype.kind == "f":
+        differ &= ~(np.isnan(a) & np.isnan(b)).reshape(-1)
+    differing = np.flatnonzero(differ)
+    if differing.size == 0:
+        return None
     at = np.unravel_index(differing[0], a.shape)
     return (f"{differing.size} of {a.size} elements differ, first at {[int(i) for i in at]}: "
             f"{a[at]!r} and {b[at]!r}")
