@@ -40,11 +40,11 @@ def weights_of(graph, values):
     return {name: (graph.leaves[name].dtype, value) for name, value in values.items()}
 
 
-def run_all(program, inputs, params=None, threads=1):
+def run_all(program, inputs, params=None, threads=1, fence=False):
     with program.session(threads=threads) as session:
         for name, value in (params or {}).items():
             session.set_param(name, value)
-        return session.run(inputs), session.statistics()
+        return session.run(inputs, fence), session.statistics()
 
 
 def check_same(test, actual, expected, what):
@@ -77,12 +77,12 @@ def differential(test, graph, feeds, weights=None, static_feed=0):
             outputs, _ = run_all(program, values)
             check_close(test, graph, outputs, values, what)
             first[number] = outputs
-            check_same(test, run_all(program, values, threads=2)[0], outputs,
-                       f"{what}: 2 threads and 1")
+            check_same(test, run_all(program, values, threads=2, fence=True)[0], outputs,
+                       f"{what}: 2 threads on fenced buffers and 1")
     for other in classes()[1:]:
         with Program(test.options, base.path, other) as program:
             for number, values in enumerate(feeds):
-                check_same(test, run_all(program, values)[0], first[number],
+                check_same(test, run_all(program, values, fence=True)[0], first[number],
                            f"{graph.name}: {other} and {best}, feed {number}")
     as_weights(test, graph, feeds[static_feed], first[static_feed],
                set(graph.leaves) if weights is None else set(weights))

@@ -14,6 +14,7 @@ sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
 # pylint: disable=unused-import,wrong-import-position
 import artifact
 import bundle
+import calls
 import command_line
 import elementwise
 import hoist

@@ -8,6 +8,7 @@ and does.
 import argparse
 import multiprocessing
 import os
+import re
 import shutil
 import signal
 import sys
@@ -47,6 +48,10 @@ class Test:
     def note(self, text):
         """A measured figure to print, whether or not anything fails."""
         self.notes.append(text)
+
+    def sample(self, variants):
+        """Of many similar variants those that --thin leaves."""
+        return list(variants)[::self.options.thin]
 
     def path(self, name):
         return os.path.join(self.dir, name)
@@ -142,6 +147,15 @@ def run_batch(cases, options, jobs, totals):
             totals.report(chosen, seconds, result)
 
 
+def has_sanitizers(build_dir):
+    """Their programs start ten times as slowly."""
+    try:
+        with open(os.path.join(build_dir, "CMakeCache.txt")) as file:
+            return any(re.match(r"RLX_SANITIZE:\w+=.", line) for line in file)
+    except OSError:
+        return False
+
+
 def main(description, root):
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--build-dir", default=os.path.join(root, "build"),
@@ -150,10 +164,15 @@ def main(description, root):
                         help="only cases whose name or subject contains TEXT")
     parser.add_argument("-j", dest="jobs", type=int, default=os.cpu_count(),
                         help="cases at a time (default: one per CPU)")
+    parser.add_argument("--thin", type=int, metavar="N",
+                        help="of many similar variants try every N-th (default: all of them, "
+                        "with sanitizers every 5th)")
     parser.add_argument("--list", action="store_true", help="print the cases and stop")
     parser.add_argument("--keep", action="store_true", help="keep the files of failed cases")
     options = parser.parse_args()
     options.build_dir = os.path.abspath(options.build_dir)
+    if options.thin is None:
+        options.thin = 5 if has_sanitizers(options.build_dir) else 1
     chosen = [c for c in CASES
               if any(options.filter.lower() in word.lower() for word in (c.name,) + c.covers)]
     if options.list:
