@@ -9,6 +9,7 @@
 #include <csignal>
 #include <ctime>
 #include <linux/futex.h>
+#include <new>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
@@ -59,16 +60,27 @@ template <typename Done> bool spinUntil(bool allowed, Done done) {
   return false;
 }
 
-void bindTo(std::thread &thread, int cpu) {
-  cpu_set_t *set = CPU_ALLOC(cpu + 1);
+/// \param cpus ascending.
+void bindTo(std::thread &thread, const std::vector<int> &cpus) {
+  cpu_set_t *set = CPU_ALLOC(cpus.back() + 1);
   if (!set)
     return;
-  size_t sizeBytes = CPU_ALLOC_SIZE(cpu + 1);
+  size_t sizeBytes = CPU_ALLOC_SIZE(cpus.back() + 1);
   CPU_ZERO_S(sizeBytes, set);
-  CPU_SET_S(cpu, sizeBytes, set);
+  for (int cpu : cpus)
+    CPU_SET_S(cpu, sizeBytes, set);
   // A CPU that went away meanwhile costs speed, not correctness.
   pthread_setaffinity_np(thread.native_handle(), sizeBytes, set);
   CPU_FREE(set);
+}
+
+/// Forks on the way from the first process with this library to this one.
+std::atomic<uint32_t> forks{0};
+
+void countForks() {
+  static const int registered = pthread_atfork(
+      nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
+  (void)registered; // Without memory for it, forks stay as unsafe as usual.
 }
 
 } // namespace
@@ -78,6 +90,8 @@ ThreadPool::ThreadPool(int64_t workers, bool pin)
       spin(workers <= static_cast<int64_t>(cpus.size())) {}
 
 ThreadPool::~ThreadPool() {
+  if (isInherited())
+    forgetThreads();
   stopping.store(true);
   epoch.fetch_add(1);
   futexWake(epoch, INT_MAX);
@@ -85,19 +99,41 @@ ThreadPool::~ThreadPool() {
     thread.join();
 }
 
+/// Whether a fork left the threads behind, in the parent.
+bool ThreadPool::isInherited() const {
+  return started && startedAtFork != forks.load(std::memory_order_relaxed);
+}
+
+void ThreadPool::forgetThreads() {
+  // These name threads of another process: joining them would wait forever, and
+  // detaching them touch memory that the C library has reused since.
+  for (std::thread &thread : threads)
+    new (&thread) std::thread;
+  threads.clear();
+  started = false;
+  epoch.store(0);
+  sleepers.store(0);
+  gate.store(0);
+}
+
 void ThreadPool::start() noexcept {
+  countForks();
   started = true;
-  // Signals of the host program are for the host's threads.
+  startedAtFork = forks.load(std::memory_order_relaxed);
+  // Signals of the host program are for the host's threads. Those of a fault go
+  // to the thread that is at fault or kill the process unseen.
   sigset_t all, previous;
   sigfillset(&all);
+  for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP})
+    sigdelset(&all, fault);
   pthread_sigmask(SIG_SETMASK, &all, &previous);
   try {
     threads.reserve(workerCount - 1);
     for (int64_t worker = 1; worker < workerCount; ++worker) {
       threads.emplace_back([this, worker] { workerLoop(worker); });
       pthread_setname_np(threads.back().native_handle(), "rlx-worker");
-      if (pin)
-        bindTo(threads.back(), cpus[worker % cpus.size()]);
+      bindTo(threads.back(),
+             pin ? std::vector<int>{cpus[worker % cpus.size()]} : cpus);
     }
   } catch (...) {
     // No more threads: those there are, at least the caller, do the work.
@@ -167,6 +203,8 @@ void ThreadPool::waitForWorkers() {
 
 void ThreadPool::run(rlx_abi_task newTask, void *newContext,
                      int64_t newCount) noexcept {
+  if (isInherited())
+    forgetThreads();
   if (workerCount > 1 && newCount > 1 && !started)
     start();
   if (threads.empty() || newCount <= 1) {

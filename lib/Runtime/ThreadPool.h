@@ -13,7 +13,8 @@ namespace rlx::runtime {
 
 /// The worker threads of one session. The calling thread is worker 0. Idle
 /// workers spin for a short time and then sleep in the kernel; a region never
-/// waits for a worker that has not woken up yet.
+/// waits for a worker that has not woken up yet. The child of a fork starts
+/// workers of its own.
 class ThreadPool {
 public:
   /// \param workers with the calling thread, at least 1. \param pin binds
@@ -36,6 +37,8 @@ public:
 
 private:
   void start() noexcept;
+  bool isInherited() const;
+  void forgetThreads();
   void workerLoop(int64_t worker);
   void work(int64_t worker);
   bool waitForRegion(uint32_t &seen);
@@ -43,13 +46,15 @@ private:
 
   const int64_t workerCount;
   const bool pin;
-  /// Of the creating thread: a caller that binds itself later does not take its
-  /// workers along.
+  /// Of the creating thread, for the workers: a caller that binds itself later
+  /// does not take them along.
   const std::vector<int> cpus;
   /// Spinning hurts when there are more workers than CPUs.
   const bool spin;
   std::vector<std::thread> threads;
   bool started = false;
+  /// How many forks this process and its ancestors had seen when it started.
+  uint32_t startedAtFork = 0;
 
   // The region. Written while the gate is closed and nobody is inside.
   rlx_abi_task task = nullptr;

@@ -9,11 +9,16 @@
 #include "ThreadPool.h"
 
 #include <atomic>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <sched.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace rlx;
@@ -83,6 +88,67 @@ TEST(ThreadPool, SeveralPools) {
 }
 
 TEST(ThreadPool, DestroyedWithoutRegions) { ThreadPool pool(4, true); }
+
+// The child of a fork has none of its parent's threads: it starts its own, and
+// waits for nobody when it destroys a pool that it inherited.
+TEST(ThreadPool, SurvivesFork) {
+  auto pool = std::make_unique<ThreadPool>(3, /*pin=*/false);
+  auto idle = std::make_unique<ThreadPool>(3, /*pin=*/false);
+  Counters counters(50);
+  pool->run(countTask, &counters, 50);
+  idle->run(countTask, &counters, 50);
+  pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(20); // Instead of waiting forever.
+    idle.reset();
+    pool->run(countTask, &counters, 50);
+    pool.reset();
+    for (auto &visits : counters.perIndex)
+      if (visits != 3)
+        _exit(1);
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
+      << "the child ended with wait status " << status;
+}
+
+// Workers leave the host's signals to the host's threads, but not those that
+// their own faults raise: crash reporters want to see them. Unless pinned, they
+// run where the creator of the pool could, wherever the caller has gone since.
+TEST(ThreadPool, WorkersInheritNothingFromTheCaller) {
+  struct Seen {
+    std::atomic<int> workers{0}, wrongSignals{0}, fewerCpus{0};
+    size_t cpus = allowedCpus().size();
+  } seen;
+  cpu_set_t before, first;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  ThreadPool pool(2, /*pin=*/false);
+  CPU_ZERO(&first);
+  CPU_SET(allowedCpus().front(), &first);
+  ASSERT_EQ(sched_setaffinity(0, sizeof first, &first), 0);
+  auto look = [](void *context, int64_t, int64_t worker) {
+    auto *seen = static_cast<Seen *>(context);
+    // Whoever is here first waits until the other one is, too.
+    ++seen->workers;
+    while (seen->workers < 2)
+      std::this_thread::yield();
+    if (worker == 0)
+      return;
+    sigset_t blocked;
+    pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+    seen->wrongSignals += !sigismember(&blocked, SIGTERM);
+    for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP})
+      seen->wrongSignals += sigismember(&blocked, fault);
+    seen->fewerCpus += allowedCpus().size() < seen->cpus;
+  };
+  pool.run(look, &seen, 2);
+  sched_setaffinity(0, sizeof before, &before);
+  EXPECT_EQ(seen.wrongSignals, 0);
+  EXPECT_EQ(seen.fewerCpus, 0);
+}
 
 TEST(CodeLoader, BothWays) {
   Bytes bytes = readBytes(TEST_EXECUTABLE_V3);

@@ -8,6 +8,9 @@
 // as often as wanted -> rlx_session_release -> rlx_program_release. Handles are
 // reference-counted; releasing in any order is fine.
 //
+// The child of a fork may use and release the handles it inherited if no other
+// thread of the parent was in a call on them at that moment.
+//
 // Structures that the caller fills start with `struct_size`, to be set to their
 // sizeof; zero everything else that is not used.
 #ifndef RLX_RUNTIME_RLX_RUNTIME_H
