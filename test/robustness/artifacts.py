@@ -160,28 +160,43 @@ def every_byte(test):
               f"of the manifest")
 
 
+def forge(good, rng, count):
+    """Manifests that are wrong under a hash that is right, as from an enemy."""
+    manifest = good.data[good.manifest:]
+    for _ in range(count):
+        damaged = bytearray(manifest)
+        for _ in range(int(rng.integers(1, 4))):
+            at = int(rng.integers(len(damaged)))
+            damaged[at] = int(rng.choice([damaged[at] ^ (1 << int(rng.integers(8))), 0, 255, 127,
+                                          128]))
+        yield good.reseal(bytes(damaged))
+
+
 @case("artifact-forged", covers=("manifest",))
 def forged(test):
-    """A manifest that is wrong under a hash that is right, as from an enemy."""
     lib = loaded(test)
     rng = np.random.default_rng(3)
     opened = tried = 0
     for good in (Artifact(test), Artifact(test, weights=False)):
-        manifest = bytearray(good.data[good.manifest:])
-        for _ in range(3000):
-            damaged = bytearray(manifest)
-            for _ in range(int(rng.integers(1, 4))):
-                at = int(rng.integers(len(damaged)))
-                damaged[at] = int(rng.choice([damaged[at] ^ (1 << int(rng.integers(8))), 0, 255,
-                                              127, 128]))
-            tried += 1
-            opened += is_opened(lib, good.reseal(bytes(damaged)))
-        for length in range(0, len(manifest), 5):
-            tried += 1
-            opened += is_opened(lib, good.reseal(bytes(manifest[:length])))
+        manifest = good.data[good.manifest:]
+        variants = list(forge(good, rng, 3000)) + [good.reseal(manifest[:length])
+                                                   for length in range(0, len(manifest), 5)]
+        tried += len(variants)
+        opened += sum(is_opened(lib, data) for data in variants)
     # The process is still here: nothing crashed. Names and texts may change.
     test.check(opened < tried, "most forged manifests are refused", f"{opened} of {tried} open")
     test.note(f"{tried - opened} of {tried} forged manifests are refused")
+
+
+@case("artifact-forged-listed", covers=("manifest", "--list"))
+def forged_listed(test):
+    """Through the tool, where sanitizers watch; what opens is described."""
+    rng = np.random.default_rng(4)
+    for weighted in (True, False):
+        good = Artifact(test, weights=weighted)
+        for number, data in enumerate(test.sample(forge(good, rng, 250))):
+            path = write(test.path("bad.rlx"), data)
+            tolerated(test, f"forged manifest {number}", "rlx-run", path, "--list")
 
 
 @case("artifact-weights", covers=("--verify",))
