@@ -12,10 +12,14 @@ static void printLocation(llvm::raw_ostream &os, Location location) {
   location->walk([&](Location part) {
     if (auto name = dyn_cast<NameLoc>(part); name && node.empty())
       node = quoteName(name.getName());
-    if (auto file = dyn_cast<FileLineColLoc>(part); file && place.empty())
-      place = (file.getFilename().getValue() + ":" + Twine(file.getLine()) +
-               ":" + Twine(file.getColumn()))
-                  .str();
+    auto file = dyn_cast<FileLineColLoc>(part);
+    if (!file || !place.empty())
+      return WalkResult::advance();
+    place = file.getFilename().str();
+    // Bytecode has no lines.
+    if (file.getLine())
+      place +=
+          (":" + Twine(file.getLine()) + ":" + Twine(file.getColumn())).str();
     return WalkResult::advance();
   });
   if (!place.empty())

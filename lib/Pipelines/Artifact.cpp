@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "RLX/Pipelines/Artifact.h"
 #include "ArtifactContent.h"
+#include "PortableGraph.h"
 #include "RLX/Artifact/Reader.h"
 #include "RLX/Support/Error.h"
 
@@ -18,6 +19,7 @@ llvm::Expected<Artifact> Artifact::read(llvm::StringRef path) {
   if (!opened)
     return makeError("{0}", opened.fault().message);
   auto content = std::make_unique<Content>();
+  content->path = path.str();
   content->desc.manifest = std::move(opened->manifest);
   content->source = std::move(opened->source);
   const std::vector<artifact::Segment> &segments =
@@ -27,6 +29,8 @@ llvm::Expected<Artifact> Artifact::read(llvm::StringRef path) {
     content->desc.data.push_back(artifact::SegmentData::borrow(
         segments[index].kind, {bytes.data, bytes.sizeBytes}));
   }
+  if (std::optional<uint32_t> graph = content->desc.manifest.graphSegment)
+    content->graphLeaves = segments[*graph].leaves;
   content->desc.manifest.segments.clear();
   return Artifact(std::move(content));
 }
@@ -51,4 +55,14 @@ Artifact::getCode(llvm::StringRef cpuClass) const {
                            bytes.size());
   }
   return makeError("the file has no code for {0}", quoteName(cpuClass));
+}
+
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+Artifact::getGraph(mlir::MLIRContext &context) const {
+  llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> graph =
+      readPortableGraph(content, context);
+  if (graph || content->path.empty())
+    return graph;
+  return makeError("{0}: {1}", content->path,
+                   llvm::toString(graph.takeError()));
 }

@@ -41,11 +41,42 @@ std::optional<artifact::DType> rlx::getDType(Type type) {
   return std::nullopt;
 }
 
-std::unique_ptr<llvm::MemoryBuffer> rlx::copyAligned(ArrayRef<char> bytes) {
+bool rlx::describeType(Type type, artifact::Tensor &tensor) {
+  Type elementType;
+  if (auto packed = dyn_cast<PackedType>(type)) {
+    tensor.shape.assign(packed.getShape().begin(), packed.getShape().end());
+    tensor.layout = stringifyLayout(packed.getLayout()).str();
+    elementType = packed.getElementType();
+  } else {
+    auto shaped = cast<RankedTensorType>(type);
+    tensor.shape.assign(shaped.getShape().begin(), shaped.getShape().end());
+    elementType = shaped.getElementType();
+  }
+  std::optional<artifact::DType> dtype = getDType(elementType);
+  std::optional<int64_t> sizeBytes = getStoredSizeBytes(type);
+  if (!dtype || !sizeBytes)
+    return false;
+  tensor.dtype = *dtype;
+  tensor.encoding = std::string(artifact::dtypeName(*dtype));
+  tensor.sizeBytes = *sizeBytes;
+  return true;
+}
+
+std::unique_ptr<llvm::MemoryBuffer> rlx::copyAligned(ArrayRef<char> bytes,
+                                                     StringRef name) {
   auto buffer = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(
-      bytes.size(), "executable", llvm::Align(artifact::segmentAlignment));
+      bytes.size(), name, llvm::Align(artifact::segmentAlignment));
   llvm::copy(bytes, buffer->getBufferStart());
   return buffer;
+}
+
+void Artifact::Content::addBuffer(artifact::SegmentKind kind,
+                                  std::unique_ptr<llvm::MemoryBuffer> buffer) {
+  desc.data.push_back(artifact::SegmentData::borrow(
+      kind, ArrayRef<uint8_t>(
+                reinterpret_cast<const uint8_t *>(buffer->getBufferStart()),
+                buffer->getBufferSize())));
+  buffers.push_back(std::move(buffer));
 }
 
 namespace {
@@ -158,24 +189,9 @@ llvm::Expected<uint32_t> ContentBuilder::getTensor(StringRef name) {
 
   artifact::Tensor tensor;
   tensor.name = name.str();
-  Type elementType;
-  if (auto packed = dyn_cast<PackedType>(type)) {
-    tensor.shape.assign(packed.getShape().begin(), packed.getShape().end());
-    tensor.layout = stringifyLayout(packed.getLayout()).str();
-    elementType = packed.getElementType();
-  } else {
-    auto shaped = cast<RankedTensorType>(type);
-    tensor.shape.assign(shaped.getShape().begin(), shaped.getShape().end());
-    elementType = shaped.getElementType();
-  }
-  std::optional<artifact::DType> dtype = getDType(elementType);
-  std::optional<int64_t> sizeBytes = getStoredSizeBytes(type);
-  if (!dtype || !sizeBytes)
+  if (!describeType(type, tensor))
     return makeError("weight {0} has an element type that files can't store",
                      quoteName(name));
-  tensor.dtype = *dtype;
-  tensor.encoding = std::string(artifact::dtypeName(*dtype));
-  tensor.sizeBytes = *sizeBytes;
   tensor.state = artifact::TensorState::Param;
   if (isa_and_present<PreparedOp>(leaf))
     tensor.state = artifact::TensorState::Prepared;
@@ -211,6 +227,8 @@ llvm::Error ContentBuilder::addPrepares() {
       if (!row)
         return row.takeError();
       artifact::Tensor &tensor = manifest.tensors[*row];
+      // Also where only other instances read it, so that no op says what it is.
+      tensor.state = artifact::TensorState::Prepared;
       tensor.instance = manifest.prepares.size();
       tensor.output = output;
       instance.outputs.push_back(*row);
@@ -310,12 +328,8 @@ void ContentBuilder::addExecutables() {
     executable.segment = content->desc.data.size();
     executable.abiVersion = RLX_ABI_VERSION;
     manifest.executables.push_back(std::move(executable));
-    content->code.push_back(copyAligned(target.executable.bytes));
-    StringRef code = content->code.back()->getBuffer();
-    content->desc.data.push_back(artifact::SegmentData::borrow(
-        artifact::SegmentKind::Executable,
-        ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(code.data()),
-                          code.size())));
+    content->addBuffer(artifact::SegmentKind::Executable,
+                       copyAligned(target.executable.bytes));
   }
 }
 

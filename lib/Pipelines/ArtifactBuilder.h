@@ -15,8 +15,13 @@ namespace rlx {
 /// The file format's name for an element type of the dialect.
 std::optional<artifact::DType> getDType(mlir::Type type);
 
-/// The bytes at an address that executables may be loaded from.
-std::unique_ptr<llvm::MemoryBuffer> copyAligned(llvm::ArrayRef<char> bytes);
+/// Sets shape, element type, encoding, layout and size in bytes of a weight.
+/// False if no file can store such a type.
+bool describeType(mlir::Type type, artifact::Tensor &tensor);
+
+/// The bytes at an address that segments may have.
+std::unique_ptr<llvm::MemoryBuffer>
+copyAligned(llvm::ArrayRef<char> bytes, llvm::StringRef name = "segment");
 
 /// Code for one CPU class.
 struct TargetCode {

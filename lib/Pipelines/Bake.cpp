@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "RLX/Pipelines/Bake.h"
 #include "ArtifactBuilder.h"
+#include "PortableGraph.h"
 #include "RLX/Analysis/WeightData.h"
 #include "RLX/Codegen/CPU/Kernels/KernelArchive.h"
 #include "RLX/Codegen/CPU/Passes.h"
@@ -236,6 +237,9 @@ llvm::Expected<BakeResult> Baker::bake() {
       buildArtifactContent(module, std::move(targets));
   if (!content)
     return content.takeError();
+  if (options.storeGraph)
+    if (llvm::Error error = addPortableGraph(module, **content))
+      return std::move(error);
   artifact::Manifest &manifest = (*content)->desc.manifest;
   describeWeights(manifest);
   countNodesAfter();

@@ -104,6 +104,7 @@ llvm::Expected<CompiledGraph> Session::compile(mlir::ModuleOp graph,
   if (options.cacheParamInvariant)
     bakeOptions.hoist = *options.cacheParamInvariant;
   bakeOptions.targets = {"native"};
+  bakeOptions.storeGraph = false;
   llvm::Expected<BakeResult> result =
       bake(graph, options.paramBindings, bakeOptions);
   if (!result)

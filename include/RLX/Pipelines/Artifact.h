@@ -4,6 +4,8 @@
 #ifndef RLX_PIPELINES_ARTIFACT_H
 #define RLX_PIPELINES_ARTIFACT_H
 
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -35,10 +37,17 @@ public:
   /// The shared object for a CPU class.
   llvm::Expected<llvm::StringRef> getCode(llvm::StringRef cpuClass) const;
 
+  /// The graph as it was at the end of the `weights` phase, from the portable
+  /// graph in the file, whose hash is compared first. Weights with values in
+  /// the file are constants that refer to them: nothing is copied, and the
+  /// mapping lives as long as `context`. Not thread-safe for one context.
+  llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+  getGraph(mlir::MLIRContext &context) const;
+
   const Content &getContent() const { return *content; }
 
 private:
-  std::unique_ptr<Content> content;
+  std::shared_ptr<const Content> content;
 };
 
 } // namespace rlx

@@ -57,8 +57,12 @@ struct BakeOptions {
   bool hoist = true;
   /// A fold may add this many bytes over what dies with it.
   uint64_t foldGrowthThreshold = 1 << 20;
-  /// CPU classes to generate code for; empty: a portable file without code.
+  /// What to generate code for, as for `resolveTargets`; empty: a portable file
+  /// without code.
   std::vector<std::string> targets = {"x86-64-v3", "x86-64-v4"};
+  /// Store the graph too, so that the file can be baked again for targets that
+  /// come later.
+  bool storeGraph = true;
   /// Nothing else in the graph's context uses the values of `bindings`: free
   /// them as soon as a fold makes them dead.
   bool ownsWeights = false;
