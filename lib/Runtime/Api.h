@@ -4,11 +4,13 @@
 
 #include "Session.h"
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <new>
+#include <stdexcept>
 
 // The handles of the C interface: a reference count around a C++ object.
 
@@ -34,17 +36,21 @@ struct rlx_session {
 namespace rlx::runtime {
 
 /// Keeps the message for rlx_last_error() and returns the status.
-rlx_status report(const Fault &fault) noexcept;
+rlx_status report(FaultKind kind, const char *message) noexcept;
 
 /// Runs the body of a C function: faults and exceptions become statuses.
 template <typename Body> rlx_status guarded(Body body) noexcept {
   try {
     Result<void> result = body();
-    return result ? rlx_status(RLX_OK) : report(result.fault());
+    return result ? rlx_status(RLX_OK)
+                  : report(result.fault().kind, result.fault().message.c_str());
   } catch (const std::bad_alloc &) {
-    return report({FaultKind::Memory, "out of memory"});
+    return report(FaultKind::Memory, "out of memory");
+  } catch (const std::length_error &) {
+    // More than any container can hold.
+    return report(FaultKind::Memory, "out of memory");
   } catch (const std::exception &error) {
-    return report({FaultKind::Execution, error.what()});
+    return report(FaultKind::Execution, error.what());
   }
 }
 

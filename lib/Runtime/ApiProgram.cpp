@@ -54,7 +54,7 @@ Result<ProgramOptions> programOptions(const rlx_open_options &given) {
 /// What all ways of opening have in common: `openArtifact` gets the options and
 /// a place for memory that must outlive the program.
 template <typename Open>
-rlx_status openProgram(const char *function, std::string name,
+rlx_status openProgram(const char *function, const char *name,
                        const rlx_open_options *given, rlx_program **out,
                        Open openArtifact) noexcept {
   if (out)
@@ -75,7 +75,7 @@ rlx_status openProgram(const char *function, std::string name,
       return opened.fault();
     Result<std::shared_ptr<Program>> program =
         Program::create(std::move(*opened), std::move(memory),
-                        std::move(*options), std::move(name), nowNs() - begin);
+                        std::move(*options), name, nowNs() - begin);
     if (!program)
       return program.fault();
     auto handle = std::make_unique<rlx_program>();
@@ -96,14 +96,14 @@ const Row *rowOf(const std::vector<Row> &rows, uint32_t index) {
 
 } // namespace
 
-rlx_status runtime::report(const Fault &fault) noexcept {
+rlx_status runtime::report(FaultKind kind, const char *message) noexcept {
   try {
-    lastError.text = fault.message;
+    lastError.text = message;
     lastError.fallback = nullptr;
   } catch (...) {
     lastError.fallback = "out of memory";
   }
-  return static_cast<rlx_status>(fault.kind);
+  return static_cast<rlx_status>(kind);
 }
 
 std::shared_ptr<WeightSet> rlx_program::defaultWeights() {
@@ -198,9 +198,15 @@ rlx_program_open_segments(const void *manifest, uint64_t manifestSizeBytes,
                            " bytes for the manifest"};
         std::memcpy(copy.get(), manifest, manifestSizeBytes);
         std::vector<ByteSpan> spans;
-        for (uint64_t i = 0; i < segmentCount; ++i)
+        for (uint64_t i = 0; i < segmentCount; ++i) {
+          if (!segments[i].data && segments[i].size_bytes)
+            return Fault{FaultKind::Argument,
+                         "<segments>: segment " + std::to_string(i) + " has " +
+                             std::to_string(segments[i].size_bytes) +
+                             " bytes but its address is NULL"};
           spans.push_back({static_cast<const uint8_t *>(segments[i].data),
                            segments[i].size_bytes});
+        }
         return openArtifactSegments(
             {static_cast<const uint8_t *>(copy.get()), manifestSizeBytes},
             spans, "<segments>");

@@ -15,7 +15,41 @@ namespace {
 
 constexpr int64_t maxWorkers = 4096;
 
-Result<ParamUpdate> readParam(const rlx_param &param, bool borrow,
+/// Params that the caller lent. Each is given back once: when its owner goes,
+/// or with this object if it never got one.
+class LentParams {
+public:
+  LentParams(const rlx_param *params, uint64_t count)
+      : next(params), end(params + count) {}
+  ~LentParams() {
+    for (; next != end; ++next)
+      giveBack(*next);
+  }
+  LentParams(const LentParams &) = delete;
+  LentParams &operator=(const LentParams &) = delete;
+
+  /// The owner of the next param's bytes.
+  std::shared_ptr<const void> takeNext() {
+    const rlx_param &param = *next++;
+    // If there is no memory for the owner, this calls the deleter.
+    return std::shared_ptr<const void>(
+        param.value.data, [release = param.release,
+                           context = param.release_context](const void *) {
+          if (release)
+            release(context);
+        });
+  }
+
+private:
+  static void giveBack(const rlx_param &param) {
+    if (param.release)
+      param.release(param.release_context);
+  }
+  const rlx_param *next, *end;
+};
+
+/// \param owner of the value's bytes; null: they are to be copied.
+Result<ParamUpdate> readParam(const rlx_param &param,
                               std::shared_ptr<const void> owner) {
   if (!param.name)
     return nullArgument("rlx_weights_set_params", "a name");
@@ -34,8 +68,7 @@ Result<ParamUpdate> readParam(const rlx_param &param, bool borrow,
   update.dtype = static_cast<DType>(value.dtype);
   update.dims.assign(value.dims, value.dims + value.rank);
   update.data = value.data;
-  if (borrow)
-    update.owner = std::move(owner);
+  update.owner = std::move(owner);
   return update;
 }
 
@@ -75,19 +108,7 @@ rlx_status rlx_weights_set_params(rlx_weights *weights, const rlx_param *params,
   return guarded([&]() -> Result<void> {
     bool borrow = flags & RLX_BORROW;
     // From here on `release` is called whatever happens.
-    std::vector<std::shared_ptr<const void>> owners;
-    if (borrow && params) {
-      owners.reserve(count);
-      for (uint64_t i = 0; i < count; ++i) {
-        const rlx_param &param = params[i];
-        auto release = param.release;
-        void *context = param.release_context;
-        owners.emplace_back(param.value.data, [release, context](const void *) {
-          if (release)
-            release(context);
-        });
-      }
-    }
+    LentParams lent(params, borrow && params ? count : 0);
     if (!weights || (!params && count))
       return nullArgument("rlx_weights_set_params",
                           weights ? "params" : "weights");
@@ -98,7 +119,7 @@ rlx_status rlx_weights_set_params(rlx_weights *weights, const rlx_param *params,
     std::vector<ParamUpdate> updates;
     for (uint64_t i = 0; i < count; ++i) {
       Result<ParamUpdate> update =
-          readParam(params[i], borrow, borrow ? owners[i] : nullptr);
+          readParam(params[i], borrow ? lent.takeNext() : nullptr);
       if (!update)
         return update.fault();
       updates.push_back(std::move(*update));
@@ -110,7 +131,9 @@ rlx_status rlx_weights_set_params(rlx_weights *weights, const rlx_param *params,
 rlx_status rlx_weights_set_param(rlx_weights *weights, const char *name,
                                  const rlx_tensor *value) {
   if (!value)
-    return report(nullArgument("rlx_weights_set_param", "value"));
+    return guarded([]() -> Result<void> {
+      return nullArgument("rlx_weights_set_param", "value");
+    });
   rlx_param param = {name, *value, nullptr, nullptr};
   return rlx_weights_set_params(weights, &param, 1, 0);
 }
