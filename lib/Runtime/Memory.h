@@ -10,6 +10,9 @@
 
 namespace rlx::runtime {
 
+/// A buffer for tensors without elements: code is promised a pointer.
+alignas(RLX_ABI_ALIGNMENT) inline char noElements[RLX_ABI_ALIGNMENT];
+
 /// Storage aligned to RLX_ABI_ALIGNMENT, null if there is not enough. Contents
 /// are indeterminate. Never null for 0 bytes.
 inline std::shared_ptr<void> allocateAligned(uint64_t sizeBytes) {

@@ -14,9 +14,6 @@ namespace {
 
 constexpr size_t keptPlans = 8;
 
-/// A buffer for tensors without elements: code is promised a pointer.
-alignas(RLX_ABI_ALIGNMENT) char noElements[RLX_ABI_ALIGNMENT];
-
 std::string dimsText(const int64_t *dims, size_t rank) {
   std::string text = "[";
   for (size_t i = 0; i < rank; ++i)
@@ -325,10 +322,8 @@ Result<void> Session::bindWeights(uint32_t index, Snapshot &snapshot) {
   const Entry &entry = manifest.entries[index];
   void **buffer =
       state.buffers.data() + entry.inputs.size() + entry.outputs.size();
-  for (uint32_t row : entry.tensors) {
-    void *data = weights->tensorData(snapshot, row);
-    *buffer++ = manifest.tensors[row].sizeBytes ? data : noElements;
-  }
+  for (uint32_t row : entry.tensors)
+    *buffer++ = weights->tensorData(snapshot, row);
   state.snapshotId = snapshot.id;
   return {};
 }

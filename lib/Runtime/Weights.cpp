@@ -50,14 +50,13 @@ Result<std::shared_ptr<const void>> WeightSet::accept(const ParamUpdate &update,
                      shapeText(tensor.shape) + ", the value given is " +
                      std::string(dtypeName(update.dtype)) +
                      shapeText(update.dims)};
-  // NULL is a fine address for nothing, but code is promised a pointer.
-  static const char nothing = 0;
   if (!tensor.sizeBytes)
-    return std::shared_ptr<const void>(&nothing, [](const void *) {});
+    return std::shared_ptr<const void>(noElements, [](const void *) {});
   if (!update.data)
     return Fault{FaultKind::Argument, owner->name() + ": param '" +
                                           tensor.name +
                                           "': the value has no data"};
+  std::shared_ptr<const void> kept;
   if (update.owner) {
     uint64_t alignment = std::min<uint64_t>(dtypeSizeBytes(tensor.dtype), 8);
     if (reinterpret_cast<uintptr_t>(update.data) % alignment)
@@ -65,16 +64,30 @@ Result<std::shared_ptr<const void>> WeightSet::accept(const ParamUpdate &update,
                    owner->name() + ": param '" + tensor.name +
                        "': borrowed data must be aligned to " +
                        std::to_string(alignment) + " bytes; have it copied"};
-    return update.owner;
+    kept = update.owner;
+  } else {
+    std::shared_ptr<void> copy = allocateAligned(tensor.sizeBytes);
+    if (!copy)
+      return Fault{FaultKind::Memory, owner->name() + ": param '" +
+                                          tensor.name + "': cannot allocate " +
+                                          std::to_string(tensor.sizeBytes) +
+                                          " bytes"};
+    std::memcpy(copy.get(), update.data, tensor.sizeBytes);
+    kept = std::move(copy);
   }
-  std::shared_ptr<void> copy = allocateAligned(tensor.sizeBytes);
-  if (!copy)
-    return Fault{FaultKind::Memory, owner->name() + ": param '" + tensor.name +
-                                        "': cannot allocate " +
-                                        std::to_string(tensor.sizeBytes) +
-                                        " bytes"};
-  std::memcpy(copy.get(), update.data, tensor.sizeBytes);
-  return std::shared_ptr<const void>(std::move(copy));
+  if (tensor.contentHash) {
+    crypto::Digest given = contentHash(
+        {static_cast<const uint8_t *>(kept.get()), tensor.sizeBytes});
+    if (given != *tensor.contentHash)
+      return Fault{FaultKind::Integrity,
+                   owner->name() + ": param '" + tensor.name +
+                       "': the program was made for the value with content "
+                       "hash " +
+                       crypto::toHex(*tensor.contentHash) +
+                       ", the one given has " + crypto::toHex(given) +
+                       "; bake the model again for this value"};
+  }
+  return kept;
 }
 
 Result<void> WeightSet::set(const std::vector<ParamUpdate> &updates) {
@@ -131,6 +144,8 @@ Result<void> WeightSet::set(const std::vector<ParamUpdate> &updates) {
 
 void *WeightSet::tensorData(const Snapshot &snapshot, uint32_t row) const {
   const Tensor &tensor = owner->manifest().tensors[row];
+  if (!tensor.sizeBytes)
+    return noElements;
   switch (tensor.state) {
   case TensorState::Constant:
     return const_cast<void *>(owner->constant(tensor));
@@ -173,6 +188,28 @@ Result<void> WeightSet::prepare(Snapshot &snapshot, uint32_t entry,
   return {};
 }
 
+/// Buffers are as large as the manifest says, so code must plan the same.
+Result<void> WeightSet::checkPlan(uint32_t instance,
+                                  const std::vector<int64_t> &planned) const {
+  const Manifest &manifest = owner->manifest();
+  auto next = planned.begin();
+  for (uint32_t row : manifest.prepares[instance].outputs) {
+    const Tensor &tensor = manifest.tensors[row];
+    std::vector<int64_t> expected = tensor.shape;
+    if (tensor.layout != "row_major") // Code sees a run of elements.
+      expected = {int64_t(tensor.sizeBytes / dtypeSizeBytes(tensor.dtype))};
+    for (size_t d = 0; d < expected.size(); ++d, ++next)
+      if (*next != expected[d])
+        return Fault{FaultKind::Execution,
+                     owner->name() + ": prepare instance " +
+                         std::to_string(instance) + ": its code plans " +
+                         std::to_string(*next) + " for dimension " +
+                         std::to_string(d) + " of '" + tensor.name +
+                         "', the manifest says " + std::to_string(expected[d])};
+  }
+  return {};
+}
+
 Result<std::vector<std::shared_ptr<void>>>
 WeightSet::runInstance(const Snapshot &snapshot, uint32_t index,
                        const BoundExecutable &code, ThreadPool &pool) const {
@@ -205,6 +242,8 @@ WeightSet::runInstance(const Snapshot &snapshot, uint32_t index,
                                  &params.arena_bytes, outputDims.data());
   std::shared_ptr<void> arena;
   if (status == RLX_ABI_OK) {
+    if (Result<void> fits = checkPlan(index, outputDims); !fits)
+      return fits.fault();
     arena = allocateAligned(params.arena_bytes);
     if (!arena)
       return outOfMemory("the scratch memory of prepare instance " +

@@ -89,6 +89,8 @@ public:
 private:
   Result<std::shared_ptr<const void>> accept(const ParamUpdate &update,
                                              uint32_t row);
+  Result<void> checkPlan(uint32_t instance,
+                         const std::vector<int64_t> &planned) const;
   Result<std::vector<std::shared_ptr<void>>>
   runInstance(const Snapshot &snapshot, uint32_t instance,
               const BoundExecutable &code, ThreadPool &pool) const;

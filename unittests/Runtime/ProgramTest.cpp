@@ -377,6 +377,43 @@ TEST(Program, CodeMustFitTheManifest) {
               HasSubstr("the executable for"));
 }
 
+// A segment is somewhere, unless there is nothing of it.
+TEST(Program, SegmentsWithoutBytes) {
+  TestProgram source;
+  source.segments[0].clear();
+  source.manifest.segments[0].sizeBytes = 0;
+  source.manifest.tensors[2].shape = {0};
+  source.manifest.tensors[2].sizeBytes = 0;
+  ProgramHandle program;
+  ASSERT_RLX_OK(source.open(program));
+  Bytes encoded = encodeManifest(source.manifest);
+  std::vector<rlx_bytes> spans;
+  for (const AlignedCopy &copy : source.memory)
+    spans.push_back({copy.span().data, copy.span().sizeBytes});
+  auto open = [&] {
+    return rlx_program_open_segments(encoded.data(), encoded.size(),
+                                     spans.data(), spans.size(), nullptr,
+                                     receive(program));
+  };
+  spans[0].data = nullptr;
+  ASSERT_RLX_OK(open());
+  WeightsHandle weights;
+  ASSERT_RLX_OK(rlx_weights_default(program.get(), receive(weights)));
+  setAllParams(weights.get(), 1);
+  SessionHandle session;
+  ASSERT_RLX_OK(
+      rlx_session_create(program.get(), nullptr, nullptr, receive(session)));
+  // Prepare gets a pointer for `bias`, too.
+  EXPECT_RLX_OK(
+      rlx_session_prepare(session.get(), entryOf(program.get(), "main")));
+
+  spans[1].data = nullptr;
+  EXPECT_EQ(open(), RLX_ERR_ARGUMENT);
+  EXPECT_THAT(rlx_last_error(),
+              HasSubstr("segment 1 has " + std::to_string(spans[1].size_bytes) +
+                        " bytes but its address is NULL"));
+}
+
 TEST(Program, ArgumentErrors) {
   ProgramHandle program;
   EXPECT_EQ(rlx_program_open(nullptr, nullptr, receive(program)),

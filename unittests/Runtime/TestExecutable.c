@@ -87,7 +87,7 @@ static int32_t planVector(const int64_t *symbols, int64_t workers,
 static int32_t runSum(const rlx_abi_params *params) {
   const float *bias = params->buffers[0], *offset = params->buffers[1];
   float *sum = params->buffers[2];
-  if (!params->arena || params->symbols == 0)
+  if (!params->arena || !params->symbols || !bias || !offset)
     return RLX_ABI_ERR_INTERNAL;
   for (int i = 0; i < 3; ++i)
     sum[i] = bias[i] + offset[i];

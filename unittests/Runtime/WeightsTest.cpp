@@ -10,6 +10,7 @@
 #include <thread>
 
 using namespace rlx;
+using namespace rlx::artifact;
 using namespace rlx::test;
 using testing::AllOf;
 using testing::HasSubstr;
@@ -118,6 +119,41 @@ TEST_F(Weights, NamesAllUnsetParams) {
   EXPECT_THAT(rlx_last_error(), Not(HasSubstr("'offset'")));
   // Entries that read none of them run.
   EXPECT_EQ(productCalls(), 0);
+}
+
+// Buffers for prepare are as large as the manifest says; code that would write
+// more is not run.
+TEST_F(Weights, PrepareMustFitTheManifest) {
+  source.manifest.tensors[5].shape = {4};
+  source.manifest.tensors[5].sizeBytes = 16;
+  ASSERT_RLX_OK(source.open(program));
+  ASSERT_RLX_OK(rlx_weights_default(program.get(), receive(weights)));
+  setAllParams(weights.get(), 2);
+  ASSERT_RLX_OK(
+      rlx_session_create(program.get(), nullptr, nullptr, receive(session)));
+  EXPECT_EQ(runBatch(session.get(), main, 1, y), RLX_ERR_EXECUTION);
+  EXPECT_THAT(rlx_last_error(),
+              HasSubstr("prepare instance 1: its code plans 3 for dimension 0 "
+                        "of 'sum', the manifest says 4"));
+}
+
+// A param with a hash takes the value that the program was made for alone.
+TEST_F(Weights, ContentHashes) {
+  TestTensor right({3}, {1, 2, 3}), wrong({3}, {1, 2, 4});
+  auto hash = [](TestTensor &tensor) {
+    return contentHash({reinterpret_cast<uint8_t *>(tensor.values.data()), 12});
+  };
+  source.manifest.tensors[3].contentHash = hash(right);
+  ASSERT_RLX_OK(source.open(program));
+  ASSERT_RLX_OK(rlx_weights_default(program.get(), receive(weights)));
+  rlx_tensor view = wrong.view();
+  EXPECT_EQ(rlx_weights_set_param(weights.get(), "offset", &view),
+            RLX_ERR_INTEGRITY);
+  EXPECT_THAT(rlx_last_error(), AllOf(HasSubstr("param 'offset'"),
+                                      HasSubstr(crypto::toHex(hash(right))),
+                                      HasSubstr(crypto::toHex(hash(wrong)))));
+  view = right.view();
+  EXPECT_RLX_OK(rlx_weights_set_param(weights.get(), "offset", &view));
 }
 
 TEST_F(Weights, RefusesByName) {
