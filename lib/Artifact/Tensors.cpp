@@ -100,3 +100,10 @@ std::vector<crypto::Digest> artifact::hashLeaves(ByteSpan bytes) {
   }
   return leaves;
 }
+
+crypto::Digest artifact::contentHash(ByteSpan bytes) {
+  crypto::Sha256 hasher;
+  for (const crypto::Digest &leaf : hashLeaves(bytes))
+    hasher.update(leaf.data(), leaf.size());
+  return hasher.finish();
+}

@@ -99,7 +99,7 @@ struct Tensor {
   /// Prepared: which output of which instance.
   uint32_t instance = 0;
   uint32_t output = 0;
-  /// Param: what value the program was made for, if that matters.
+  /// Param: contentHash() of the only value it may have; none: any will do.
   std::optional<crypto::Digest> contentHash;
   /// The weights it was made from, for people.
   std::string origin;
@@ -176,6 +176,9 @@ Result<uint64_t> tensorSizeBytes(std::string_view what, DType dtype,
 
 /// Leaf hashes of one range.
 std::vector<crypto::Digest> hashLeaves(ByteSpan bytes);
+
+/// What Tensor::contentHash says of a value: SHA-256 over its leaf hashes.
+crypto::Digest contentHash(ByteSpan bytes);
 
 /// Checks everything about a manifest that does not depend on where segments
 /// are stored: indexes, names, shapes against byte counts, order of prepare
