@@ -287,7 +287,8 @@ RLX_API void rlx_weights_release(rlx_weights *weights);
 /// Sets params by name, all or none. Forwards that run meanwhile keep the old
 /// values; the next forward sees all new ones and first recomputes the prepared
 /// tensors that depend on them, and no others. Safe from any thread.
-/// \returns RLX_ERR_NOT_FOUND, RLX_ERR_BAKED or RLX_ERR_SHAPE.
+/// \returns RLX_ERR_NOT_FOUND, RLX_ERR_BAKED, RLX_ERR_SHAPE, or
+/// RLX_ERR_INTEGRITY if the program was made for another value.
 RLX_API rlx_status rlx_weights_set_params(rlx_weights *weights,
                                           const rlx_param *params,
                                           uint64_t count, uint32_t flags);
