@@ -2,6 +2,7 @@
 //
 // rlx-run --list
 
+#include "Failure.h"
 #include "Model.h"
 
 #include <iostream>
@@ -78,4 +79,6 @@ void Model::list() const {
       out << (j ? ", " : "") << weightName(p, info->outputs[j]);
     out << "\n";
   }
+  if (!out.flush())
+    throw Failure("standard output: cannot write");
 }

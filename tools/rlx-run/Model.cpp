@@ -134,19 +134,23 @@ int Model::run() {
 }
 
 void Model::reportTimes() const {
+  std::string who = "entry '" + std::string(entry->name) + "' on " +
+                    rlx_session_target(session.get()) + ": ";
+  std::string first =
+      "the first forward took " + timeText(double(timesNs.front()));
+  if (timesNs.size() == 1) {
+    std::cerr << who << first << "\n";
+    return;
+  }
   // The first forward also prepares and touches memory for the first time.
-  std::vector<uint64_t> sorted(timesNs.begin() + (timesNs.size() > 1),
-                               timesNs.end());
+  std::vector<uint64_t> sorted(timesNs.begin() + 1, timesNs.end());
   std::sort(sorted.begin(), sorted.end());
   auto quantile = [&](double q) {
     return timeText(double(sorted[size_t(q * double(sorted.size() - 1))]));
   };
-  std::cerr << "entry '" << entry->name << "' on "
-            << rlx_session_target(session.get()) << ": median " << quantile(0.5)
-            << ", best " << quantile(0) << ", 90% within " << quantile(0.9)
-            << ", " << sorted.size() << " forwards after the "
-            << "first, which took " << timeText(double(timesNs.front()))
-            << "\n";
+  std::cerr << who << "median " << quantile(0.5) << ", best " << quantile(0)
+            << ", 90% within " << quantile(0.9) << ", " << sorted.size()
+            << " forwards after the first; " << first << "\n";
 }
 
 /// The outputs at a glance, for a run that writes none.
@@ -186,7 +190,9 @@ bool Model::compare() const {
         continue;
       double error = std::fabs(got - want);
       worst = std::fmax(worst, std::isnan(error) ? INFINITY : error);
-      if (error <= options.atol + options.rtol * std::fabs(want))
+      // A finite error implies finite sides: no tolerance reaches infinity.
+      if (std::isfinite(error) &&
+          error <= options.atol + options.rtol * std::fabs(want))
         continue;
       first = differing++ ? first : i;
     }

@@ -6,6 +6,7 @@
 #include "TemporaryFolder.h"
 #include "TestProgram.h"
 
+#include <cmath>
 #include <cstring>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -168,6 +169,26 @@ TEST_F(RunTool, ExpectFails) {
   EXPECT_THAT(err, HasSubstr("output 'y' is f32[2, 3], x.npy holds f32[2, 4]"));
 }
 
+// No tolerance reaches infinity, which is equal to itself alone; NaN is what
+// one expects where one expects it.
+TEST_F(RunTool, ExpectSpecialNumbers) {
+  constexpr float inf = INFINITY, nan = NAN;
+  write("a.npy", {1, 4}, {inf, -inf, nan, 1});
+  const std::vector<float> others[] = {{1, -inf, nan, 1},
+                                       {inf, inf, nan, 1},
+                                       {inf, -inf, 1, 1},
+                                       {inf, -inf, nan, inf},
+                                       {inf, -inf, nan, nan}};
+  std::string common = "m.rlx --entry flatten --input x=@a.npy --expect @";
+  write("same.npy", {4}, {inf, -inf, nan, 1});
+  EXPECT_EQ(tool(common + "same.npy"), 0) << err;
+  for (const std::vector<float> &other : others) {
+    write("other.npy", {4}, other);
+    EXPECT_EQ(tool(common + "other.npy"), 1) << err;
+    EXPECT_THAT(err, HasSubstr("1 of 4 elements differ"));
+  }
+}
+
 // The same seed gives the same inputs, another one others.
 TEST_F(RunTool, RandomInputs) {
   std::string common = "m.rlx --entry flatten --random-inputs ";
@@ -195,6 +216,22 @@ TEST_F(RunTool, Bench) {
       << err;
   EXPECT_THAT(err, AllOf(HasSubstr("entry 'flatten' on x86-64-v"),
                          HasSubstr("19 forwards after the first")));
+  EXPECT_EQ(tool("m.rlx --entry flatten --random-inputs --shape x=2,4 --bench "
+                 "--repeat 1"),
+            0)
+      << err;
+  EXPECT_THAT(err, AllOf(HasSubstr(": the first forward took "),
+                         Not(HasSubstr("after the first"))));
+}
+
+// What standard output does not take is an error, not a lost listing.
+TEST_F(RunTool, ListToAFullDisk) {
+  std::string command = "cd " + folder.path +
+                        " && " RLX_RUN_TOOL " m.rlx --list >/dev/full 2>err";
+  int status = std::system(command.c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  EXPECT_THAT(folder.read("err"),
+              HasSubstr("error: standard output: cannot write"));
 }
 
 TEST_F(RunTool, Errors) {
