@@ -277,25 +277,20 @@ LogicalResult PrepareGraph::verifyOperands() {
   return success();
 }
 
-/// Runs instances whose operands are ready until none is left; those that are
-/// left wait for each other.
+/// Instances run in program order.
 LogicalResult PrepareGraph::verifyOrder() {
-  SmallVector<PrepareOp> waiting(module.getOps<PrepareOp>());
-  while (!waiting.empty()) {
-    llvm::SmallPtrSet<Operation *, 8> blocked(llvm::from_range, waiting);
-    size_t before = waiting.size();
-    llvm::erase_if(waiting, [&](PrepareOp op) {
-      return llvm::none_of(
-          op.getWeights().getAsValueRange<StringAttr>(), [&](StringRef name) {
-            auto it = outputs.find(name);
-            return it != outputs.end() && blocked.contains(it->second.op);
-          });
-    });
-    if (waiting.size() == before)
-      return waiting.front().emitOpError(
-                 "waits for its own result: its operand comes, directly or "
-                 "through other instances, from ")
-             << waiting.front().getOutputs();
+  llvm::SmallPtrSet<Operation *, 8> done;
+  for (auto op : module.getOps<PrepareOp>()) {
+    for (StringRef name : op.getWeights().getAsValueRange<StringAttr>()) {
+      auto it = outputs.find(name);
+      if (it == outputs.end() || done.contains(it->second.op))
+        continue;
+      InFlightDiagnostic diag = op.emitOpError("takes \"")
+                                << name << "\", which is not made before";
+      diag.attachNote(it->second.op.getLoc()) << "made here";
+      return diag;
+    }
+    done.insert(op);
   }
   return success();
 }

@@ -150,9 +150,17 @@ func.func private @g(tensor<5xf32>) -> tensor<4xf32>
 
 // -----
 
-// expected-error @+1 {{waits for its own result: its operand comes, directly or through other instances, from ["c"]}}
+// expected-error @+1 {{takes "d", which is not made before}}
 rlx.prepare @f("d") -> ("c") : (tensor<4xf32>) -> tensor<4xf32>
+// expected-note @+1 {{made here}}
 rlx.prepare @f("c") -> ("d") : (tensor<4xf32>) -> tensor<4xf32>
+func.func private @f(tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// expected-error @+2 {{takes "c", which is not made before}}
+// expected-note @+1 {{made here}}
+rlx.prepare @f("c") -> ("c") : (tensor<4xf32>) -> tensor<4xf32>
 func.func private @f(tensor<4xf32>) -> tensor<4xf32>
 
 // -----

@@ -91,7 +91,7 @@ def RLX_PrepareOp : RLX_Op<"prepare", [
   let description = [{
     Runs once before the first forward, and again when one of its weights changes.
     Instances whose computation has the same structure share `callee`. An operand
-    is the name of a weight, or of a result of another instance. No result has the
+    is the name of a weight, or of a result of an earlier instance. No result has the
     name of a weight or of another result. An `rlx.param` that only prepare
     functions read has no op left in the module; its type is the operand's.
 
