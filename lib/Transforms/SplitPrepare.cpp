@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Remarks.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <map>
 
@@ -95,17 +96,19 @@ void SplitPreparePass::insertFunctions(PreparePartition &partition) {
   }
 }
 
-/// A constant that main does not read stays in the module, at its top level:
-/// instances name it, and nothing else holds its value.
+/// Constants that instances read stay in the module, at its top level, whether
+/// main reads them or not: a name is no use that would keep their values.
 void SplitPreparePass::keepConstants(const PreparePartition &partition) {
   OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
-  llvm::DenseSet<unsigned> seen;
+  llvm::StringSet<> kept;
+  for (auto leaf : getOperation().getOps<WeightLeafOpInterface>())
+    kept.insert(leaf.getWeightName());
   for (const PrepareInstance &instance : partition.getInstances())
     for (NodeValue argument : instance.arguments) {
       Operation *op = partition.getNode(argument.node).getOp();
       auto leaf = dyn_cast<WeightLeafOpInterface>(op);
-      if (leaf && leaf.getWeightValue() && seen.insert(argument.node).second &&
-          !partition.isUsedByMain(argument))
+      if (leaf && leaf.getWeightValue() &&
+          kept.insert(leaf.getWeightName()).second)
         builder.clone(*op);
     }
 }

@@ -237,6 +237,24 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+// It keeps the value that main reads too: what becomes of main is no matter of
+// the instance's.
+// CHECK-LABEL: func.func @main
+// CHECK:         {{^}}    %{{.+}} = rlx.constant "c"
+// CHECK:       func.func private @main.prepare0
+// CHECK:       {{^}}  %{{.+}} = rlx.constant "c"
+// CHECK-NEXT:  rlx.prepare @main.prepare0("a", "c")
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = rlx.param "a" : tensor<4xf32>
+  %c = rlx.constant "c" dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %0 = rlx.mul %a, %c : tensor<4xf32>, tensor<4xf32>
+  %1 = rlx.add %x, %0 : tensor<4xf32>, tensor<4xf32>
+  %2 = rlx.add %1, %c : tensor<4xf32>, tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
+// -----
+
 // Names of results are free ones: the op's name is a weight's here, and prep0 is
 // taken too.
 // CHECK-LABEL: func.func @main
