@@ -2,10 +2,10 @@
 #include "RLX/Import/Import.h"
 
 #include "RLX/Import/JSON/Document.h"
+#include "RLX/Support/File.h"
 #include "JSON/GraphBuilder.h"
 
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -80,18 +80,9 @@ FailureOr<ImportedGraph> rlx::importGraph(StringRef path,
       return fail("directory is no bundle, it has no model.hir.json");
   }
 
-  // What is no regular file, such as a terminal or a device, may never end.
-  sys::fs::file_status status;
-  if (std::error_code code = sys::fs::status(file, status))
-    return emitError(UnknownLoc::get(&context))
-           << file << ": " << code.message();
-  if (status.type() != sys::fs::file_type::regular_file)
-    return fail("is neither a regular file nor a bundle directory");
-  ErrorOr<std::unique_ptr<MemoryBuffer>> buffer = MemoryBuffer::getFile(
-      file, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  Expected<std::unique_ptr<MemoryBuffer>> buffer = openRegularFile(file);
   if (!buffer)
-    return emitError(UnknownLoc::get(&context))
-           << file << ": " << buffer.getError().message();
+    return emitError(UnknownLoc::get(&context)) << toString(buffer.takeError());
   FailureOr<json::Document> document =
       parse((*buffer)->getBuffer(), file, context);
   if (failed(document))

@@ -4,6 +4,9 @@
 #include "TestFiles.h"
 #include "gmock/gmock.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 using namespace rlx;
 using testing::HasSubstr;
 
@@ -61,6 +64,18 @@ TEST_F(ShardIndex, RefusesFilesElsewhere) {
                                "a/one.safetensors", "one.safetensors\\u0000"})
     EXPECT_THAT(errorOf(("{\"weight_map\":{\"one\":\"" + file + "\"}}").str()),
                 HasSubstr("expected the name of a file beside the index"));
+}
+
+// A pipe with nobody at its other end would be waited for without end.
+TEST_F(ShardIndex, RefusesPipes) {
+  std::string pipe = files.path("model.safetensors.index.json");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  alarm(20); // Instead of waiting without end.
+  auto source = openTensorSource(pipe);
+  alarm(0);
+  ASSERT_FALSE(source);
+  EXPECT_THAT(llvm::toString(source.takeError()),
+              HasSubstr("index.json: is not a regular file"));
 }
 
 TEST_F(ShardIndex, RefusesOtherForms) {

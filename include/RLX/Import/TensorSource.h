@@ -30,7 +30,8 @@ struct SourceTensor {
 };
 
 /// A set of named tensors. Immutable once made, so any thread may read it; the
-/// bytes stay mapped as long as the source lives.
+/// bytes stay mapped as long as the source lives, and the file must not be
+/// overwritten in place meanwhile.
 class TensorSource {
 public:
   virtual ~TensorSource();

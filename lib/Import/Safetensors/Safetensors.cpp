@@ -5,11 +5,10 @@
 #include "RLX/Import/JSON/Document.h"
 #include "RLX/Import/TensorSource.h"
 #include "RLX/Support/Error.h"
+#include "RLX/Support/File.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Endian.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 using namespace llvm;
 using namespace rlx;
@@ -221,17 +220,9 @@ Error SafetensorsFile::checkLayout(ArrayRef<Entry> entries,
 }
 
 Expected<std::shared_ptr<TensorSource>> rlx::openSafetensors(StringRef path) {
-  // A pipe or a device has no size to check against and cannot be mapped.
-  sys::fs::file_status status;
-  if (std::error_code code = sys::fs::status(path, status))
-    return makeError("{0}: {1}", path, code.message());
-  if (status.type() != sys::fs::file_type::regular_file)
-    return makeError("{0}: is not a regular file, weights are mapped from one",
-                     path);
-  ErrorOr<std::unique_ptr<MemoryBuffer>> file = MemoryBuffer::getFile(
-      path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  Expected<std::unique_ptr<MemoryBuffer>> file = openRegularFile(path);
   if (!file)
-    return makeError("{0}: {1}", path, file.getError().message());
+    return file.takeError();
   auto source = std::make_shared<SafetensorsFile>(path, std::move(*file));
   if (Error error = source->readHeader())
     return std::move(error);

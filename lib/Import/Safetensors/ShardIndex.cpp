@@ -4,8 +4,8 @@
 #include "RLX/Import/JSON/Document.h"
 #include "RLX/Import/TensorSource.h"
 #include "RLX/Support/Error.h"
+#include "RLX/Support/File.h"
 
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -28,9 +28,9 @@ private:
 } // namespace
 
 Error ShardedFiles::readIndex() {
-  ErrorOr<std::unique_ptr<MemoryBuffer>> file = MemoryBuffer::getFile(path());
+  Expected<std::unique_ptr<MemoryBuffer>> file = openRegularFile(path());
   if (!file)
-    return makeError("{0}: {1}", path(), file.getError().message());
+    return file.takeError();
   Expected<json::Document> index =
       json::Document::parse((*file)->getBuffer(), path());
   if (!index)
