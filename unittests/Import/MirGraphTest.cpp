@@ -299,7 +299,7 @@ TEST_F(GraphFile, NamesBothSchemasWhereItIsNeither) {
 
 TEST_F(GraphFile, RefusesWhatIsNoFile) {
   EXPECT_THAT(open(files.path("none")), HasSubstr("none: No such file"));
-  EXPECT_THAT(open("/dev/null"), HasSubstr("/dev/null: is neither a regular"));
+  EXPECT_THAT(open("/dev/null"), HasSubstr("/dev/null: is not a regular file"));
   EXPECT_THAT(open(files.write("a.json", "{\"name\":\n ?}")),
               HasSubstr("a.json:2:2: expected a JSON value"));
 }
