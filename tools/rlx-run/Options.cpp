@@ -85,8 +85,8 @@ void check(const Options &options) {
               options.repeat || options.bench || options.stats;
   if (options.list && runs)
     throw WrongUsage("--list runs nothing; leave out what is for running");
-  if (options.repeat && *options.repeat == 0)
-    throw WrongUsage("--repeat takes numbers from 1 on");
+  if (options.repeat == 0)
+    throw WrongUsage("--repeat: takes numbers from 1 on");
   if (!options.setParams.empty() && options.repeat == 1)
     throw WrongUsage("--set-param replaces a weight after the first forward, "
                      "so --repeat must be at least 2");
@@ -148,7 +148,9 @@ std::optional<int> rlx::run::parseOptions(int argc, char **argv,
                  "Number of forwards (default 1, with --set-param 2)")
       ->type_name("N")
       // Alone, CLI11 reads -1 as 2^64 - 1.
-      ->check(CLI::PositiveNumber.description(""));
+      ->check([](const std::string &text) {
+        return text[0] == '-' ? "takes numbers from 1 on" : "";
+      });
   app.add_flag("--bench", options.bench,
                "Report times; without --repeat for about a second");
   app.add_option("--stats", options.stats,
