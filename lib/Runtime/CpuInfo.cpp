@@ -4,6 +4,7 @@
 
 #include "RLX/Runtime/Abi.h"
 
+#include <memory>
 #include <sched.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -93,19 +94,25 @@ uint64_t runtime::hostCpuFlags() {
 #endif
 }
 
+namespace {
+struct FreeCpuSet {
+  void operator()(cpu_set_t *set) const { CPU_FREE(set); }
+};
+} // namespace
+
 std::vector<int> runtime::allowedCpus() {
   std::vector<int> cpus;
   // Grows until the kernel's mask fits: machines may have more than 1024 CPUs.
   for (int count = 1024; count <= 1 << 20 && cpus.empty(); count *= 2) {
-    cpu_set_t *set = CPU_ALLOC(count);
+    // An owner, since adding to the list may throw.
+    std::unique_ptr<cpu_set_t, FreeCpuSet> set(CPU_ALLOC(count));
     size_t sizeBytes = CPU_ALLOC_SIZE(count);
     if (!set)
       break;
-    if (sched_getaffinity(0, sizeBytes, set) == 0)
+    if (sched_getaffinity(0, sizeBytes, set.get()) == 0)
       for (int cpu = 0; cpu < count; ++cpu)
-        if (CPU_ISSET_S(cpu, sizeBytes, set))
+        if (CPU_ISSET_S(cpu, sizeBytes, set.get()))
           cpus.push_back(cpu);
-    CPU_FREE(set);
   }
   if (cpus.empty())
     cpus.push_back(0);
