@@ -128,3 +128,33 @@ func.func @expand_undecided(%x: tensor<?xf32> {rlx.dims = [@a]}, %y: tensor<?xf3
   %0 = rlx.expand %x to [@b] : tensor<?xf32> -> tensor<?xf32>
   return %0 : tensor<?xf32>
 }
+
+// -----
+
+// Blocks may stand in any order.
+// CHECK-LABEL: func.func @blocks_out_of_order
+// CHECK:         %[[N:.+]] = tensor.dim
+// CHECK:         tensor.empty(%[[N]])
+// CHECK:         arith.negf
+// CHECK:         tensor.empty(%[[N]])
+// CHECK:         math.exp
+func.func @blocks_out_of_order(%x: tensor<?x4xf32> {rlx.dims = [@n, 4]}) -> tensor<?x4xf32> {
+  cf.br ^first
+^last:
+  %1 = rlx.exp %0 : tensor<?x4xf32>
+  return %1 : tensor<?x4xf32>
+^first:
+  %0 = rlx.neg %x : tensor<?x4xf32>
+  cf.br ^last
+}
+
+// -----
+
+// Sizes may be known where types don't say them.
+func.func @known_sizes_differ(%x: tensor<6xf32>, %y: tensor<4xf32>) -> tensor<?xf32> {
+  %0 = rlx.reshape %x to [-1] : tensor<6xf32> -> tensor<?xf32>
+  %1 = rlx.reshape %y to [-1] : tensor<4xf32> -> tensor<?xf32>
+  // expected-error @below {{dim 0 of the lhs and dim 0 of the rhs must be equal, but they are 6 and 4}}
+  %2 = rlx.add %0, %1 : tensor<?xf32>, tensor<?xf32>
+  return %2 : tensor<?xf32>
+}

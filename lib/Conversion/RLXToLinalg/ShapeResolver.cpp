@@ -8,7 +8,9 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Iterators.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/CheckedArithmetic.h"
 
@@ -129,10 +131,15 @@ LogicalResult ShapeResolver::run() {
   visitArguments();
   for (Block &block : llvm::drop_begin(func.getFunctionBody()))
     visitBlockArguments(block);
-  // The visits add ops, which are not to be visited.
-  SmallVector<Operation *> ops;
-  func.getFunctionBody().walk<WalkOrder::PreOrder>(
-      [&](Operation *op) { ops.push_back(op); });
+  // The visits add ops, which are not to be visited. Blocks may stand in any
+  // order; what no block leads to comes last.
+  SetVector<Operation *> ops;
+  auto add = [&](Operation *op) {
+    if (op != func)
+      ops.insert(op);
+  };
+  func->walk<WalkOrder::PreOrder, ForwardDominanceIterator<>>(add);
+  func->walk<WalkOrder::PreOrder>(add);
   for (Operation *op : ops)
     if (failed(visit(op)))
       return failure();
