@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//===- WeightOnly.cpp - Which values depend on weights alone
-//---------------===//
+//===- WeightOnly.cpp - Which values depend on weights alone --------------===//
 //
 // A fixpoint of its own rather than an analysis of MLIR's DataFlowSolver, which
 // is wrong here in both directions: it joins what the branches of an `if` yield

@@ -15,15 +15,13 @@ namespace rlx {
 ///
 /// - Leaves are ops with `WeightLeafOpInterface`, and `ConstantLike` ops.
 /// - A pure op, calls and ops with regions included, is weight-only if all its
-/// operands are and all
-///   values that its regions capture. So a branch is only if its condition is,
-///   a loop only if its bounds are, and what is weight-only can be moved as a
-///   whole.
+///   operands are and all values that its regions capture. So a branch is only
+///   if its condition is, a loop only if its bounds are, and what is
+///   weight-only can be moved as a whole.
 /// - Any other op is not: side effects, unknown effects, loops that might not
-/// end, and pure ops
-///   without operands that are no leaves (a thread's index).
+///   end, and pure ops without operands that are no leaves (a thread's index).
 /// - Arguments of functions are not, unless every caller is known and passes
-/// weight-only values.
+///   weight-only values.
 ///
 /// Usable through the AnalysisManager. Values created after the analysis ran
 /// are not weight-only.
