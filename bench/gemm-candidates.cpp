@@ -37,14 +37,14 @@ public:
   RlxCandidate(const rlx_kernel_table &kernels, GemmShape shape, float *a,
                float *b)
       : kernels(kernels), shape(shape), a(a), packed(shape.k * shape.n),
-        c(shape.m * shape.n), scratch(rlx::kGemmScratchBytes / sizeof(float)) {
+        c(shape.m * shape.n) {
     kernels.pack_f32(b, shape.n, 1, packed.data(), shape.k, shape.n, 0,
                      rlx::panelCount(shape.n));
   }
   void run() override {
     kernels.gemm_f32(a, shape.k, packed.data(), c.data(), shape.n, shape.m,
-                     shape.n, shape.k, 0, rlx::panelCount(shape.n),
-                     scratch.data(), nullptr, nullptr);
+                     shape.n, shape.k, 0, rlx::panelCount(shape.n), nullptr,
+                     nullptr);
   }
   const float *result() override { return c.data(); }
 
@@ -52,7 +52,7 @@ private:
   const rlx_kernel_table &kernels;
   GemmShape shape;
   float *a;
-  Buffer packed, c, scratch;
+  Buffer packed, c;
 };
 
 class RlxImplementation : public GemmImplementation {

@@ -69,8 +69,7 @@ func.func @main(%x: memref<?x8xf32> {rlx_cpu.input = ["n", ""]}, %y: memref<?x8x
 func.func @main(%x: memref<?x8xf32> {rlx_cpu.input = ["n", ""]}, %y: memref<?x8xf32> {rlx_cpu.output = 0 : i64},
                 %w: memref<64xf32> {rlx_cpu.weight = "w"}, %b: memref<8xf32> {rlx_cpu.weight = "b"},
                 %n: index {rlx_cpu.symbol = "n"},
-                %arena: memref<?xi8> {rlx_cpu.arena}, %workers: index {rlx_cpu.workers}) -> (index, index)
-    attributes {rlx_cpu.scratch_offset = 0 : i64} {
+                %arena: memref<?xi8> {rlx_cpu.arena}, %workers: index {rlx_cpu.workers}) -> (index, index) {
   %c8 = arith.constant 8 : index
   rlx.gemm ins(%x, %w : memref<?x8xf32>, memref<64xf32>) outs(%y : memref<?x8xf32>)
       epilogue(%b : memref<8xf32>) maps [#column] {

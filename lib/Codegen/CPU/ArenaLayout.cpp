@@ -3,8 +3,6 @@
 
 #include "ArenaLayout.h"
 
-#include "RLX/Codegen/CPU/Kernels/PanelLayout.h"
-#include "RLX/Dialect/RLXDialect.h"
 #include "RLX/Runtime/Abi.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -138,12 +136,7 @@ FailureOr<ArenaLayout> ArenaLayout::compute(func::FuncOp func) {
 
   ArenaLayout layout;
   SmallVector<Buffer> buffers;
-  WalkResult walked = func.walk([&](Operation *op) {
-    if (isa<GemmOp>(op))
-      layout.scratchBytes = llvm::alignTo(kGemmScratchBytes, kAlignment);
-    auto alloc = dyn_cast<memref::AllocOp>(op);
-    if (!alloc)
-      return WalkResult::advance();
+  WalkResult walked = func.walk([&](memref::AllocOp alloc) {
     if (alloc->getBlock() != &block) {
       alloc.emitError("an intermediate buffer is allocated inside a loop");
       return WalkResult::interrupt();

@@ -12,9 +12,8 @@
 
 namespace rlx {
 
-/// The arena: `staticBytes` of buffers whose sizes are known, then
-/// `scratchBytes` for each worker, then the slots one after the other. All
-/// parts start at multiples of 64 bytes.
+/// The arena: `staticBytes` of buffers whose sizes are known, then the slots
+/// one after the other. All parts start at multiples of 64 bytes.
 struct ArenaLayout {
   /// Memory for buffers of one symbolic size, whose lives don't overlap.
   struct Slot {
@@ -31,7 +30,6 @@ struct ArenaLayout {
   };
 
   int64_t staticBytes = 0;
-  int64_t scratchBytes = 0;
   llvm::SmallVector<Slot> slots;
   llvm::SmallVector<Placement> placements;
 

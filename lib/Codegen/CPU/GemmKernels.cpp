@@ -390,8 +390,7 @@ void GemmEmitter::emitBody(KernelBody &body) {
   IndexBuilder b(builder, loc);
   Type ptr = LLVM::LLVMPointerType::get(op.getContext());
   Type i64 = builder.getI64Type();
-  Value scratch = body.getExtra(0), begin = body.getExtra(1),
-        end = body.getExtra(2);
+  Value begin = body.getExtra(0), end = body.getExtra(1);
 
   SmallVector<Value> lhsSizes = body.getSizes(op.getLhs()),
                      rhsSizes = body.getSizes(op.getRhs()),
@@ -434,7 +433,7 @@ void GemmEmitter::emitBody(KernelBody &body) {
   }
   func::FuncOp gemm = declareKernel(
       body.getFunction(), "rlx_gemm_f32",
-      {ptr, i64, ptr, ptr, i64, i64, i64, i64, i64, i64, ptr, ptr, ptr});
+      {ptr, i64, ptr, ptr, i64, i64, i64, i64, i64, i64, ptr, ptr});
   Value lhsPtr = body.getPointer(op.getLhs()),
         rhsPtr = body.getPointer(op.getRhs()),
         initPtr = body.getPointer(op.getInit());
@@ -459,13 +458,12 @@ void GemmEmitter::emitBody(KernelBody &body) {
           fillRecord(body, record, row0, indices);
         func::CallOp::create(
             builder, loc, gemm,
-            ValueRange{getAddress(builder, b, loc, lhsPtr, lhsOffset),
-                       b.toI64(lda),
-                       getAddress(builder, b, loc, rhsPtr, rhsOffset),
-                       getAddress(builder, b, loc, initPtr, initOffset),
-                       b.toI64(n), b.toI64(b.sub(row1, row0)), b.toI64(n),
-                       b.toI64(k), b.toI64(first), b.toI64(last), scratch,
-                       callbackPtr, contextPtr});
+            ValueRange{
+                getAddress(builder, b, loc, lhsPtr, lhsOffset), b.toI64(lda),
+                getAddress(builder, b, loc, rhsPtr, rhsOffset),
+                getAddress(builder, b, loc, initPtr, initOffset), b.toI64(n),
+                b.toI64(b.sub(row1, row0)), b.toI64(n), b.toI64(k),
+                b.toI64(first), b.toI64(last), callbackPtr, contextPtr});
       });
 }
 
@@ -478,13 +476,11 @@ Kernel GemmEmitter::run() {
   SmallVector<Value> values = getUsedValues(op);
   values.push_back(rowChunks);
   Type index = IndexType::get(op.getContext());
-  Type ptr = LLVM::LLVMPointerType::get(op.getContext());
-  KernelBody body(op, values, {ptr, index, index});
+  KernelBody body(op, values, {index, index});
   emitBody(body);
   kernel.function = pool.intern(body.getFunction(), "rlx.gemm");
   llvm::append_range(kernel.buffers, body.getBuffers());
   llvm::append_range(kernel.scalars, body.getScalars());
-  kernel.usesScratch = true;
   return kernel;
 }
 

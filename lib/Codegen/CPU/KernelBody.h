@@ -16,13 +16,11 @@
 namespace rlx {
 
 /// A function that does units [begin, end) of the work of an op. Its arguments:
-/// one pointer per buffer, the scalars, scratch memory if it asks for it, begin
-/// and end.
+/// one pointer per buffer, the scalars, begin and end.
 struct Kernel {
   mlir::func::FuncOp function;
   /// What it is called with, as values of the function it comes from.
   llvm::SmallVector<mlir::Value> buffers, scalars;
-  bool usesScratch = false;
   /// How much work there is and into how many tasks it is worth dividing.
   mlir::Value units, count;
   /// Tasks begin at multiples of this many units; 0 divides the work evenly.

@@ -24,8 +24,6 @@ constexpr llvm::StringLiteral kWorkersAttr = "rlx_cpu.workers";
 
 /// On a function: it is a prepare function.
 constexpr llvm::StringLiteral kPrepareFunctionAttr = "rlx_cpu.prepare_function";
-/// On a function: bytes from the start of the arena to the scratch of worker 0.
-constexpr llvm::StringLiteral kScratchOffsetAttr = "rlx_cpu.scratch_offset";
 
 /// On the module: one dictionary per function (FunctionInfo.h).
 constexpr llvm::StringLiteral kFunctionsAttr = "rlx_cpu.functions";

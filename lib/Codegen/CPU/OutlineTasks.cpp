@@ -4,9 +4,7 @@
 #include "CallParams.h"
 #include "IndexBuilder.h"
 #include "KernelBody.h"
-#include "Names.h"
 
-#include "RLX/Codegen/CPU/Kernels/PanelLayout.h"
 #include "RLX/Codegen/CPU/Passes.h"
 #include "RLX/Runtime/Abi.h"
 
@@ -102,16 +100,6 @@ FailureOr<func::FuncOp> Outliner::emitTask(const Kernel &kernel,
   auto toIndex = [&](Value value) -> Value {
     return arith::IndexCastOp::create(builder, loc, index, value);
   };
-  if (kernel.usesScratch) {
-    auto start = func->getAttrOfType<IntegerAttr>(kScratchOffsetAttr);
-    if (!start)
-      return func.emitError("has no scratch memory for its products");
-    Value offset = b.add(
-        b.constant(start.getInt()),
-        b.mul(toIndex(block->getArgument(2)),
-              b.constant(llvm::alignTo(kGemmScratchBytes, RLX_ABI_ALIGNMENT))));
-    operands.push_back(params.getArenaAddress(offset));
-  }
   FailureOr<Value> units = params.getScalar(kernel.units);
   FailureOr<Value> count = params.getScalar(kernel.count);
   if (failed(units) || failed(count))

@@ -83,15 +83,11 @@ static LogicalResult placeBuffers(func::FuncOp func, const ArenaLayout &layout,
   Location loc = func.getLoc();
   Rematerializer remat = keepArguments(builder);
 
-  // Behind the static part and the scratch, slots follow each other.
+  // Behind the static part, slots follow each other.
   SmallVector<Value> slotOffsets;
   if (!layout.slots.empty()) {
-    Value offset = arith::MulIOp::create(
-        builder, loc, arguments.workers,
-        arith::ConstantIndexOp::create(builder, loc, layout.scratchBytes));
-    offset = arith::AddIOp::create(
-        builder, loc, offset,
-        arith::ConstantIndexOp::create(builder, loc, layout.staticBytes));
+    Value offset =
+        arith::ConstantIndexOp::create(builder, loc, layout.staticBytes);
     for (const ArenaLayout::Slot &slot : layout.slots) {
       slotOffsets.push_back(offset);
       FailureOr<Value> bytes = layout.getSlotBytes(slot, remat, builder, loc);
@@ -166,9 +162,6 @@ struct PlanArenaPass : rlx::impl::PlanArenaPassBase<PlanArenaPass> {
       return failure();
     for (cf::AssertOp op : asserts)
       op.erase();
-    if (layout->scratchBytes != 0)
-      func->setAttr(kScratchOffsetAttr,
-                    builder.getI64IntegerAttr(layout->staticBytes));
     return placeBuffers(func, *layout, BoundArguments(func));
   }
 

@@ -81,8 +81,9 @@ LogicalResult rlx::emitPlanFunction(func::FuncOp func,
       builder.getFunctionType({ptr, i64, ptr, ptr}, {i32}));
   plan.setPrivate();
   Block *block = plan.addEntryBlock();
-  Value symbolsPtr = block->getArgument(0), workers = block->getArgument(1),
-        bytesPtr = block->getArgument(2), dimsPtr = block->getArgument(3);
+  // No size depends on the number of workers, argument 1.
+  Value symbolsPtr = block->getArgument(0), bytesPtr = block->getArgument(2),
+        dimsPtr = block->getArgument(3);
   builder.setInsertionPointToStart(block);
   CheckedArithmetic checked(builder, loc);
   auto element = [&](Value base, int64_t i) -> Value {
@@ -92,8 +93,6 @@ LogicalResult rlx::emitPlanFunction(func::FuncOp func,
 
   BoundArguments arguments(func);
   Rematerializer remat(builder, [&](BlockArgument arg) -> Value {
-    if (arg == arguments.workers)
-      return checked.toIndex(workers);
     auto *symbol = llvm::find(arguments.symbols, arg);
     if (symbol == arguments.symbols.end())
       return {};
@@ -118,12 +117,8 @@ LogicalResult rlx::emitPlanFunction(func::FuncOp func,
     return checked.toInteger(*value);
   };
 
-  // The arena: buffers of known size, scratch, slots.
+  // The arena: buffers of known size, then slots.
   Value total = checked.constant(layout.staticBytes);
-  if (layout.scratchBytes != 0)
-    total = checked.add(
-        total,
-        checked.multiply(workers, checked.constant(layout.scratchBytes)));
   for (const ArenaLayout::Slot &slot : layout.slots) {
     Value bytes = checked.constant(slot.bytes);
     for (Value factor : slot.factors) {

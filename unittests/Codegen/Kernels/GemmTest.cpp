@@ -66,8 +66,7 @@ struct Problem {
       : shape(shape), lda(shape.k + rowGap), ldc(shape.n + rowGap),
         a(extent(shape.m, lda, shape.k), side), b(shape.k * shape.n, side),
         packed(shape.k * shape.n, side), c(extent(shape.m, ldc, shape.n), side),
-        expected(extent(shape.m, ldc, shape.n), side),
-        scratch(kGemmScratchBytes / 4, side) {
+        expected(extent(shape.m, ldc, shape.n), side) {
     a.fill(NAN);
     GuardedBuffer values(shape.m * shape.k, side);
     values.fillRandom(1);
@@ -79,7 +78,6 @@ struct Problem {
         packed[panelOffset(shape.k, shape.n, k, j)] = b[k * shape.n + j];
     a.makeReadOnly();
     packed.makeReadOnly();
-    scratch.fill(NAN);
     reset();
     expected.fill(gap);
     referenceProduct(a.data(), lda, b.data(), expected.data(), ldc, shape);
@@ -91,8 +89,7 @@ struct Problem {
            int64_t panelEnd, rlx_gemm_epilogue epilogue = nullptr,
            void *context = nullptr) {
     kernels.gemm_f32(a.data(), lda, packed.data(), c.data(), ldc, shape.m,
-                     shape.n, shape.k, panelBegin, panelEnd, scratch.data(),
-                     epilogue, context);
+                     shape.n, shape.k, panelBegin, panelEnd, epilogue, context);
   }
   void run(const rlx_kernel_table &kernels,
            rlx_gemm_epilogue epilogue = nullptr, void *context = nullptr) {
@@ -116,7 +113,7 @@ struct Problem {
 
   Shape shape;
   int64_t lda, ldc;
-  GuardedBuffer a, b, packed, c, expected, scratch;
+  GuardedBuffer a, b, packed, c, expected;
 };
 
 class GemmTest : public testing::TestWithParam<KernelModule> {
@@ -244,8 +241,8 @@ TEST_P(GemmTest, NonFiniteValuesReachTheirRowOrColumnOnly) {
   a[7 * shape.k + 3] = INFINITY;
   packed[panelOffset(shape.k, shape.n, 9, 80)] = NAN;
   kernels.gemm_f32(a.data(), shape.k, packed.data(), problem.c.data(), shape.n,
-                   shape.m, shape.n, shape.k, 0, panelCount(shape.n),
-                   problem.scratch.data(), nullptr, nullptr);
+                   shape.m, shape.n, shape.k, 0, panelCount(shape.n), nullptr,
+                   nullptr);
   for (int64_t i = 0; i < shape.m; ++i)
     for (int64_t j = 0; j < shape.n; ++j) {
       float element = problem.c[i * shape.n + j];

@@ -71,8 +71,8 @@ def PlanArenaPass : Pass<"rlx-plan-arena", "::mlir::ModuleOp"> {
   let description = [{
     Buffers of static size share memory where their lives don't overlap; buffers
     of symbolic size share it with those of the same size. `<function>.plan`
-    computes the arena's size and the output dims from the symbols and the number
-    of workers; it returns a status if a size overflows or an assertion fails.
+    computes the arena's size and the output dims from the symbols; it returns a
+    status if a size overflows or an assertion fails.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",

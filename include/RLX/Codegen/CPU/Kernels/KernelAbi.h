@@ -19,15 +19,14 @@ typedef void (*rlx_gemm_epilogue)(void *context, int64_t row, int64_t rows,
 ///
 /// A is m x k with `lda` elements between rows, C is m x n with `ldc`; both are
 /// aligned to 4 bytes. B is k x n in layout `panel64` (PanelLayout.h), whose
-/// base is aligned to 64 bytes. `scratch` has kGemmScratchBytes and belongs to
-/// this call alone. `epilogue` may be null. Zero extents are allowed; k = 0
-/// gives zeros. Reads no byte outside the operands.
+/// base is aligned to 64 bytes. `epilogue` may be null. Zero extents are
+/// allowed; k = 0 gives zeros. Reads no byte outside the operands.
 ///
 /// Each element of C is one chain of f32 FMAs in the order of k that starts at
 /// +0: the bits depend neither on the CPU class nor on how panels are split.
 void rlx_gemm_f32(const float *a, int64_t lda, const float *bPacked, float *c,
                   int64_t ldc, int64_t m, int64_t n, int64_t k,
-                  int64_t panelBegin, int64_t panelEnd, float *scratch,
+                  int64_t panelBegin, int64_t panelEnd,
                   rlx_gemm_epilogue epilogue, void *context);
 
 /// Writes panels [panelBegin, panelEnd) of the k x n matrix whose element

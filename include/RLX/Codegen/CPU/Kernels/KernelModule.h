@@ -12,7 +12,7 @@
 /// give the bits of their 16-bit result.
 struct rlx_kernel_table {
   void (*gemm_f32)(const float *, int64_t, const float *, float *, int64_t,
-                   int64_t, int64_t, int64_t, int64_t, int64_t, float *,
+                   int64_t, int64_t, int64_t, int64_t, int64_t,
                    rlx_gemm_epilogue, void *);
   void (*pack_f32)(const float *, int64_t, int64_t, float *, int64_t, int64_t,
                    int64_t, int64_t);

@@ -17,11 +17,6 @@ namespace rlx {
 constexpr int64_t kPanelWidth = 64;
 constexpr int64_t kKBlock = 512;
 
-/// Scratch memory of one call of rlx_gemm_f32, 64-byte aligned. The ABI has it
-/// for kernels that unpack part of an operand; the f32 kernels read both where
-/// they are, so one cache line stands for none.
-constexpr int64_t kGemmScratchBytes = 64;
-
 /// Number of panels of a matrix with `n` columns.
 constexpr int64_t panelCount(int64_t n) {
   return (n + kPanelWidth - 1) / kPanelWidth;

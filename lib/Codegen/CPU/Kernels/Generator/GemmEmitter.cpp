@@ -192,12 +192,12 @@ void GemmEmitter::emitDriver() {
   Type ptr = kb.ptrType, i64 = kb.i64Type;
   func::FuncOp gemm = kb.beginFunction(
       "rlx_gemm_f32",
-      {ptr, i64, ptr, ptr, i64, i64, i64, i64, i64, i64, ptr, ptr, ptr},
+      {ptr, i64, ptr, ptr, i64, i64, i64, i64, i64, i64, ptr, ptr},
       /*exported=*/true);
   auto arg = [&](unsigned index) -> Value { return gemm.getArgument(index); };
   Value a = arg(0), lda = arg(1), b = arg(2), c = arg(3), ldc = arg(4),
         m = arg(5), n = arg(6), k = arg(7), panelBegin = arg(8),
-        panelEnd = arg(9), epilogue = arg(11), context = arg(12);
+        panelEnd = arg(9), epilogue = arg(10), context = arg(11);
 
   // Balanced row blocks: 129 rows are 65 + 64, not 128 and a pass over B for
   // one row.
