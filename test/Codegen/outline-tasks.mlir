@@ -82,6 +82,30 @@ func.func @main(%x: memref<?x8xf32> {rlx_cpu.input = ["n", ""]}, %y: memref<?x8x
 
 // -----
 
+// Loops of unknown size are long ones, however many of them are one.
+#all = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d2, d3, d4)>
+#last = affine_map<(d0, d1, d2, d3, d4) -> (d4)>
+// CHECK-LABEL: func.func private @rlx.loops0(
+// CHECK-SAME:    %[[BEGIN:[^ ]+]]: index, %[[END:[^ ]+]]: index)
+// CHECK:         scf.for %{{.+}} = %[[BEGIN]] to %[[END]]
+// CHECK:           scf.for
+func.func @many_dims(%x: memref<8xf32> {rlx_cpu.input = [""]}, %y: memref<?x?x?x?x8xf32> {rlx_cpu.output = 0 : i64},
+                     %n: index {rlx_cpu.symbol = "n"},
+                     %arena: memref<?xi8> {rlx_cpu.arena}, %workers: index {rlx_cpu.workers})
+    -> (index, index, index, index, index) {
+  %c8 = arith.constant 8 : index
+  linalg.generic {indexing_maps = [#last, #all],
+                  iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]}
+      ins(%x : memref<8xf32>) outs(%y : memref<?x?x?x?x8xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %0 = math.exp %a : f32
+      linalg.yield %0 : f32
+  }
+  return %n, %n, %n, %n, %c8 : index, index, index, index, index
+}
+
+// -----
+
 func.func @strided(%x: memref<4x8xf32, strided<[16, 1]>> {rlx_cpu.input = []}, %y: memref<4x8xf32> {rlx_cpu.output = 0 : i64},
                    %w: memref<64xf32> {rlx_cpu.weight = "w"},
                    %arena: memref<?xi8> {rlx_cpu.arena}, %workers: index {rlx_cpu.workers}) {

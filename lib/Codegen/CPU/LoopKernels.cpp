@@ -92,10 +92,11 @@ FailureOr<Kernel> rlx::emitLoopKernel(linalg::LinalgOp op, Value workers,
     if (kinds[group.front()] != utils::IteratorType::parallel)
       continue;
     SmallVector<OpFoldResult> groupSizes;
-    int64_t known = 1;
+    uint64_t known = 1;
     for (int64_t dim : group) {
       groupSizes.push_back((*sizes)[dim]);
-      known *= getConstantIntValue((*sizes)[dim]).value_or(1 << 20);
+      known = llvm::SaturatingMultiply<uint64_t>(
+          known, getConstantIntValue((*sizes)[dim]).value_or(1 << 20));
     }
     if (!divided || known > 4) {
       divided = i;
