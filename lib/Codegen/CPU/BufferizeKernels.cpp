@@ -23,6 +23,9 @@
 #include "mlir/Dialect/Tensor/IR/TensorInferTypeOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/Transforms/SubsetInsertionOpInterfaceImpl.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 
 using namespace mlir;
 using namespace mlir::bufferization;
@@ -74,6 +77,11 @@ void rlx::registerCPUCodegenInterfaces(DialectRegistry &registry) {
               cf::ControlFlowDialect, func::FuncDialect, linalg::LinalgDialect,
               LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
               RLXDialect, scf::SCFDialect, tensor::TensorDialect>();
+  OpPassManager pipeline(ModuleOp::getOperationName());
+  buildLowerCPUPipeline(pipeline, LowerCPUOptions());
+  pipeline.getDependentDialects(registry);
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
   arith::registerBufferizableOpInterfaceExternalModels(registry);
   cf::registerBufferizableOpInterfaceExternalModels(registry);
   linalg::registerBufferizableOpInterfaceExternalModels(registry);

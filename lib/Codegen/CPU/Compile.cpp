@@ -12,8 +12,6 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/LLVMContext.h"
@@ -45,8 +43,6 @@ static llvm::Error lower(ModuleOp module, const CPUCodegenOptions &options) {
   MLIRContext *context = module.getContext();
   DialectRegistry registry;
   registerCPUCodegenInterfaces(registry);
-  registerBuiltinDialectTranslation(registry);
-  registerLLVMDialectTranslation(registry);
   context->appendDialectRegistry(registry);
 
   PassManager passes(context);

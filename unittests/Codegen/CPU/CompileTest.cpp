@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "Executable.h"
 
+#include "RLX/Codegen/CPU/Passes.h"
+
+#include "mlir/Parser/Parser.h"
 #include "llvm/Object/ELFObjectFile.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+using namespace mlir;
 using namespace rlx;
 using namespace rlx::test;
 
@@ -90,6 +94,23 @@ TEST(Compile, KeepsModule) {
   std::string before = print();
   EXPECT_TRUE(static_cast<bool>(compileForCPU(source.getModule(), {})));
   EXPECT_EQ(before, print());
+}
+
+// Inside of a pass neither dialects nor interfaces can be added to a context:
+// what is registered for such callers is all that compiling takes.
+TEST(Compile, AddsNothingToAPreparedContext) {
+  DialectRegistry registry;
+  registerCPUCodegenInterfaces(registry);
+  MLIRContext context(registry);
+  context.loadAllAvailableDialects();
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(kChain, &context);
+  ASSERT_TRUE(module);
+  size_t loaded = context.getLoadedDialects().size();
+  DialectRegistry before;
+  context.getDialectRegistry().appendTo(before);
+  EXPECT_TRUE(static_cast<bool>(compileForCPU(*module, {})));
+  EXPECT_EQ(context.getLoadedDialects().size(), loaded);
+  EXPECT_TRUE(context.getDialectRegistry().isSubsetOf(before));
 }
 
 // The plan reuses memory: of three products in a row only two are ever alive.

@@ -40,10 +40,10 @@ void buildLowerCPUPipeline(mlir::OpPassManager &pm,
 /// Registers `rlx-lower-cpu`.
 void registerLowerCPUPipeline();
 
-/// What the pipeline needs of a context: the dialects between rlx and LLVM, and
-/// interfaces of their ops for bufferization. compileForCPU() registers and
-/// loads them itself; where it is called from inside of a pass, the context
-/// must have them loaded before.
+/// What the pipeline and compileForCPU() need of a context: the dialects
+/// between rlx and LLVM, and interfaces of their ops. compileForCPU() registers
+/// and loads them itself; a pass that calls it names them as its dependent
+/// dialects.
 void registerCPUCodegenInterfaces(mlir::DialectRegistry &registry);
 
 } // namespace rlx
