@@ -9,6 +9,7 @@
 #include "ArtifactBuilder.h"
 #include "RLX/Artifact/Manifest.h"
 #include "RLX/Codegen/CPU/Compile.h"
+#include "RLX/Codegen/CPU/Passes.h"
 #include "RLX/Dialect/RLXDialect.h"
 #include "RLX/Pipelines/Phases.h"
 #include "RLX/Runtime/Abi.h"
@@ -49,6 +50,9 @@ private:
 
 class CompiledEvaluator final : public ConstantEvaluator {
 public:
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registerCPUCodegenInterfaces(registry);
+  }
   llvm::Expected<std::unique_ptr<CompiledConstants>>
   compile(OwningOpRef<ModuleOp> module) override {
     return CompiledFunctions::create(*module);

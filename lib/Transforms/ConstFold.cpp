@@ -19,7 +19,9 @@
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Memory.h"
 
 #include <cstring>
@@ -99,6 +101,11 @@ public:
                 ConstFoldPassOptions options)
       : Base(options), evaluator(std::move(evaluator)) {}
 
+  void getDependentDialects(DialectRegistry &registry) const override {
+    Base::getDependentDialects(registry);
+    if (evaluator)
+      evaluator->getDependentDialects(registry);
+  }
   void runOnOperation() override;
 
 private:
@@ -109,7 +116,7 @@ private:
 class Folder {
 public:
   Folder(ModuleOp module, const WeightOnlyAnalysis &weightOnly,
-         ConstantEvaluator *evaluator, int64_t growthThreshold,
+         ConstantEvaluator *evaluator, uint64_t growthThreshold,
          bool releaseDead);
 
   /// True if there is something to fold.
@@ -139,7 +146,7 @@ private:
   ModuleOp module;
   const WeightOnlyAnalysis &weightOnly;
   ConstantEvaluator *evaluator;
-  int64_t growthThreshold;
+  uint64_t growthThreshold;
   bool releaseDead;
 
   std::unique_ptr<PreparePartition> partition;
@@ -150,6 +157,8 @@ private:
   llvm::DenseSet<Operation *> declined;
   /// Leaf ops of the module that hold a value.
   DenseMap<Attribute, SmallVector<Operation *>> holders;
+  /// Weights that instances of the module read.
+  llvm::StringSet<> namedByInstances;
   /// Answers of dies() for this partition.
   DenseMap<Attribute, bool> dying;
   /// Instances that still have to read a value.
@@ -165,7 +174,7 @@ static ElementsAttr getLeafValue(Operation *op) {
 }
 
 Folder::Folder(ModuleOp module, const WeightOnlyAnalysis &weightOnly,
-               ConstantEvaluator *evaluator, int64_t growthThreshold,
+               ConstantEvaluator *evaluator, uint64_t growthThreshold,
                bool releaseDead)
     : module(module), weightOnly(weightOnly), evaluator(evaluator),
       growthThreshold(growthThreshold), releaseDead(releaseDead),
@@ -173,6 +182,9 @@ Folder::Folder(ModuleOp module, const WeightOnlyAnalysis &weightOnly,
   module.walk([&](Operation *op) {
     if (ElementsAttr value = getLeafValue(op))
       holders[value].push_back(op);
+    if (auto prepare = dyn_cast<PrepareOp>(op))
+      for (StringRef name : prepare.getWeights().getAsValueRange<StringAttr>())
+        namedByInstances.insert(name);
   });
 }
 
@@ -192,15 +204,18 @@ std::unique_ptr<PreparePartition> Folder::makePartition() {
                                             std::move(options));
 }
 
-/// True if no op that stays reads the value of this leaf.
+/// True if no op that stays reads the value of this leaf, and no instance of a
+/// split that was made before names it.
 bool Folder::dies(NodeValue leaf) {
   ElementsAttr value = getLeafValue(getOp(leaf));
   auto [known, isNew] = dying.try_emplace(value, true);
   if (isNew)
     known->second = llvm::none_of(holders[value], [&](Operation *holder) {
-      return llvm::any_of(holder->getUses(), [&](OpOperand &use) {
-        return partition->isUsedByMain(use);
-      });
+      StringRef name = cast<WeightLeafOpInterface>(holder).getWeightName();
+      return namedByInstances.contains(name) ||
+             llvm::any_of(holder->getUses(), [&](OpOperand &use) {
+               return partition->isUsedByMain(use);
+             });
     });
   return known->second;
 }
@@ -211,15 +226,15 @@ bool Folder::declineGrowth() {
   bool changed = false;
   llvm::DenseSet<Attribute> counted;
   for (const PrepareInstance &instance : partition->getInstances()) {
-    int64_t dyingBytes = 0, resultBytes = 0;
+    uint64_t dyingBytes = 0, resultBytes = 0;
     for (NodeValue argument : instance.arguments)
       // A weight that several instances share dies once.
       if (dies(argument) &&
           counted.insert(getLeafValue(getOp(argument))).second)
-        dyingBytes += getSizeBytes(argument);
+        dyingBytes = llvm::SaturatingAdd(dyingBytes, getSizeBytes(argument));
     for (NodeValue result : instance.results)
-      resultBytes += getSizeBytes(result);
-    if (resultBytes - dyingBytes <= growthThreshold)
+      resultBytes = llvm::SaturatingAdd(resultBytes, getSizeBytes(result));
+    if (resultBytes <= llvm::SaturatingAdd(dyingBytes, growthThreshold))
       continue;
     NodeValue largest =
         *std::max_element(instance.results.begin(), instance.results.end(),

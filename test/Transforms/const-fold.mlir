@@ -93,3 +93,24 @@ func.func @literals() -> (tensor<f32>, tensor<1000xf32>) {
   %1 = rlx.neg %ones : tensor<1000xf32>
   return %0, %1 : tensor<f32>, tensor<1000xf32>
 }
+
+// A weight that an instance of an earlier split names keeps its name and its
+// value.
+// CHECK-LABEL: func.func @split_before
+// CHECK-NEXT:    rlx.constant "shared.prep"
+// CHECK:       rlx.constant "shared" dense<[1.000000e+00, 2.000000e+00]>
+// CHECK-NEXT:  rlx.prepare @split_before.prepare0("gate", "shared")
+func.func @split_before(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %w = rlx.constant "shared" dense<[1.0, 2.0]> : tensor<2xf32>
+  %0 = rlx.neg %w : tensor<2xf32>
+  %1 = rlx.prepared "product" : tensor<2xf32>
+  %2 = rlx.add %x, %0 : tensor<2xf32>, tensor<2xf32>
+  %3 = rlx.add %2, %1 : tensor<2xf32>, tensor<2xf32>
+  return %3 : tensor<2xf32>
+}
+func.func private @split_before.prepare0(%a: tensor<2xf32>, %b: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = rlx.mul %a, %b : tensor<2xf32>, tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+rlx.constant "shared" dense<[1.0, 2.0]> : tensor<2xf32>
+rlx.prepare @split_before.prepare0("gate", "shared") -> ("product") : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>

@@ -7,6 +7,7 @@
 #include "RLX/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Verifier.h"
@@ -16,6 +17,7 @@
 #include "gtest/gtest.h"
 
 #include <cstring>
+#include <limits>
 
 using namespace mlir;
 using namespace rlx;
@@ -240,6 +242,48 @@ TEST_F(ConstFoldTest, AllowsWhatGrowsBelowTheThreshold) {
   auto module = fold(kBroadcast);
   ASSERT_TRUE(module) << error;
   EXPECT_EQ(read<float>(constants(*module)[0].getValue()).size(), 1000u);
+}
+
+TEST_F(ConstFoldTest, LargestThresholdAllowsAll) {
+  options.growthThreshold = std::numeric_limits<uint64_t>::max();
+  auto module = fold(kBroadcast);
+  ASSERT_TRUE(module) << error;
+  EXPECT_EQ(count<ExpandOp>(*module), 0u);
+}
+
+// Two results that together take more than 2^63 bytes.
+TEST_F(ConstFoldTest, DeclinesWhatHasNoSize) {
+  auto module = fold(R"mlir(
+    func.func @main() -> (tensor<2305843009213693951xf32>,
+                          tensor<2305843009213693951xf32>) {
+      %w = rlx.constant "w" dense<[2.0]> : tensor<1xf32>
+      %0 = rlx.neg %w : tensor<1xf32>
+      %1 = rlx.expand %0 to [2305843009213693951] : tensor<1xf32> -> tensor<2305843009213693951xf32>
+      %2 = rlx.neg %1 : tensor<2305843009213693951xf32>
+      return %1, %2 : tensor<2305843009213693951xf32>, tensor<2305843009213693951xf32>
+    })mlir");
+  ASSERT_TRUE(module) << error;
+  EXPECT_EQ(count<ExpandOp>(*module), 1u);
+}
+
+// A pass loads no dialect while it runs: what the evaluator needs is there
+// before.
+TEST_F(ConstFoldTest, LoadsDialectsOfTheEvaluator) {
+  struct MathEvaluator : Interpreter {
+    void getDependentDialects(DialectRegistry &registry) const override {
+      registry.insert<math::MathDialect>();
+    }
+    llvm::Expected<std::unique_ptr<CompiledConstants>>
+    compile(OwningOpRef<ModuleOp> module) override {
+      wasLoaded = module->getContext()->getLoadedDialect<math::MathDialect>();
+      return Interpreter::compile(std::move(module));
+    }
+    bool wasLoaded = false;
+  };
+  auto needsMath = std::make_shared<MathEvaluator>();
+  evaluator = needsMath;
+  ASSERT_TRUE(fold(kBroadcast)) << error;
+  EXPECT_TRUE(needsMath->wasLoaded);
 }
 
 TEST_F(ConstFoldTest, EqualStructuresAreCompiledOnce) {

@@ -5,6 +5,7 @@
 #define RLX_TRANSFORMS_CONSTANTEVALUATOR_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "llvm/Support/Error.h"
 
@@ -32,6 +33,10 @@ public:
 class ConstantEvaluator {
 public:
   virtual ~ConstantEvaluator();
+
+  /// Adds the dialects and extensions that compile() needs in the context: a
+  /// pass can't load them once it runs.
+  virtual void getDependentDialects(mlir::DialectRegistry &registry) const {}
 
   /// False for ops to be left in the program; what depends on them is left too.
   virtual bool canEvaluate(mlir::Operation *op) { return true; }
