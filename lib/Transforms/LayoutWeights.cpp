@@ -61,18 +61,22 @@ static const void *getIdentity(Value value) {
 static Operation *
 findOtherReader(Value value, const llvm::SmallPtrSetImpl<OpOperand *> &products,
                 const WeightOnlyAnalysis &weightOnly) {
-  for (OpOperand &use : value.getUses()) {
-    Operation *user = use.getOwner();
-    if (products.contains(&use))
-      continue;
-    bool isPrepared = user->getNumResults() != 0 &&
-                      weightOnly.isHoistable(user->getResult(0));
-    if (!isPrepared)
-      return user;
-    // The split leaves these to main if main reads them.
-    if (isFreeInMain(user) &&
-        findOtherReader(user->getResult(0), products, weightOnly))
-      return user;
+  // What the split leaves to main if main reads it, with the op that reads
+  // `value` itself.
+  SmallVector<std::pair<Value, Operation *>> views = {{value, nullptr}};
+  while (!views.empty()) {
+    auto [view, reader] = views.pop_back_val();
+    for (OpOperand &use : view.getUses()) {
+      Operation *user = use.getOwner(), *first = reader ? reader : user;
+      if (products.contains(&use))
+        continue;
+      bool isPrepared = user->getNumResults() != 0 &&
+                        weightOnly.isHoistable(user->getResult(0));
+      if (!isPrepared)
+        return first;
+      if (isFreeInMain(user))
+        views.push_back({user->getResult(0), first});
+    }
   }
   return nullptr;
 }
