@@ -79,3 +79,11 @@ func.func private @dynamic_prepare(%x: tensor<?xf32> {rlx.dims = [@n]}) -> tenso
     attributes {rlx_cpu.prepare_function} {
   return %x : tensor<?xf32>
 }
+
+// -----
+
+// expected-error @below {{returns 'f32' but outputs are tensors of known rank}}
+func.func @returns_scalar() -> f32 {
+  %0 = arith.constant 1.0 : f32
+  return %0 : f32
+}

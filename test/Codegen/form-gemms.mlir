@@ -127,3 +127,13 @@ func.func @double(%a: tensor<2x3xf64>, %b: tensor<3x4xf64>) -> tensor<2x4xf64> {
   %0 = rlx.matmul %a, %b : (tensor<2x3xf64>, tensor<3x4xf64>) -> tensor<2x4xf64>
   return %0 : tensor<2x4xf64>
 }
+
+// -----
+
+func.func @enormous(%a: tensor<2x0xf32>, %b: tensor<4611686018427387904x4xf32>) -> tensor<?x4xf32> {
+  %c = tensor.cast %a : tensor<2x0xf32> to tensor<?x?xf32>
+  // expected-error @below {{has a matrix of 4611686018427387904x4 elements, more than 2^63}}
+  // expected-error @below {{failed to legalize operation 'rlx.matmul'}}
+  %0 = rlx.matmul %c, %b : (tensor<?x?xf32>, tensor<4611686018427387904x4xf32>) -> tensor<?x4xf32>
+  return %0 : tensor<?x4xf32>
+}

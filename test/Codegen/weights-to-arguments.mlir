@@ -74,6 +74,33 @@ func.func @branches(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+func.func @one_name_two_types() -> (tensor<4xf32>, tensor<2xf32>) {
+  // expected-note @below {{which is read here as 'tensor<4xf32>'}}
+  %0 = rlx.param "w" : tensor<4xf32>
+  // expected-error @below {{reads weight 'w' as 'tensor<2xf32>'}}
+  %1 = rlx.param "w" : tensor<2xf32>
+  return %0, %1 : tensor<4xf32>, tensor<2xf32>
+}
+
+// -----
+
+// expected-error @below {{has no body to compile}}
+func.func private @declared(tensor<4xf32>) -> tensor<4xf32>
+rlx.prepare @declared("w") -> ("p") : (tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+// What instances read is left behind with them.
+// CHECK-LABEL: func.func private @instance
+// CHECK-NOT:   rlx.constant
+func.func private @instance(%w: tensor<4xf32>) -> tensor<4xf32> {
+  return %w : tensor<4xf32>
+}
+rlx.constant "w" dense<1.0> : tensor<4xf32>
+rlx.prepare @instance("w") -> ("p") : (tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
 func.func @unnamed_resource() -> tensor<2xf32> {
   // expected-error @below {{has no name to find its value by; only small literals are part of the code}}
   %0 = rlx.constant dense_resource<blob> : tensor<2xf32>

@@ -366,7 +366,6 @@ struct PackPattern : OpConversionPattern<PackOp> {
   }
 };
 
-/// Constants that are packed already: their bytes as flat tensors.
 struct FormGemmsPass : rlx::impl::FormGemmsPassBase<FormGemmsPass> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();

@@ -84,6 +84,10 @@ struct WeightsToArgumentsPass
       callee->setAttr(kPrepareFunctionAttr, UnitAttr::get(&getContext()));
       prepare.erase();
     }
+    // The values of what instances read.
+    for (WeightLeafOpInterface leaf :
+         llvm::make_early_inc_range(module.getOps<WeightLeafOpInterface>()))
+      leaf->erase();
     SymbolUserMap users(symbols, module);
     for (auto func :
          llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
