@@ -22,11 +22,11 @@ Program::Program(OpenedArtifact openedArtifact, std::shared_ptr<void> memory,
                  ProgramOptions options, std::string name, uint64_t openNs)
     : memory(std::move(memory)), opened(std::move(openedArtifact)),
       options(std::move(options)), displayName(std::move(name)), tables(opened),
+      entryNeeds(opened.manifest.entries.size()),
       verified(opened.manifest.segments.size()), loadTimeNs(openNs) {
   for (uint32_t i = 0; i < manifest().tensors.size(); ++i)
     if (manifest().tensors[i].state == TensorState::Param)
       paramRows.emplace(manifest().tensors[i].name, i);
-  collectNeeds();
 }
 
 Result<std::shared_ptr<Program>>
@@ -45,39 +45,47 @@ Program::create(OpenedArtifact opened, std::shared_ptr<void> memory,
   return program;
 }
 
-void Program::collectNeeds() {
-  for (const Entry &entry : manifest().entries) {
-    std::vector<bool> tensorNeeded(manifest().tensors.size());
-    std::vector<bool> segmentNeeded(manifest().segments.size());
-    std::vector<bool> instanceNeeded(manifest().prepares.size());
-    auto need = [&](uint32_t row) {
-      const Tensor &tensor = manifest().tensors[row];
-      tensorNeeded[row] = true;
-      if (tensor.state == TensorState::Prepared)
-        instanceNeeded[tensor.instance] = true;
-      if (tensor.state == TensorState::Constant)
-        segmentNeeded[tensor.segment] = true;
-    };
-    for (uint32_t row : entry.tensors)
-      need(row);
-    // Instances read results of earlier ones only.
-    for (size_t i = instanceNeeded.size(); i-- > 0;)
-      if (instanceNeeded[i])
-        for (uint32_t row : manifest().prepares[i].inputs)
-          need(row);
+EntryNeeds Program::collectNeeds(const Entry &entry) const {
+  std::vector<bool> tensorNeeded(manifest().tensors.size());
+  std::vector<bool> segmentNeeded(manifest().segments.size());
+  std::vector<bool> instanceNeeded(manifest().prepares.size());
+  auto need = [&](uint32_t row) {
+    const Tensor &tensor = manifest().tensors[row];
+    tensorNeeded[row] = true;
+    if (tensor.state == TensorState::Prepared)
+      instanceNeeded[tensor.instance] = true;
+    if (tensor.state == TensorState::Constant)
+      segmentNeeded[tensor.segment] = true;
+  };
+  for (uint32_t row : entry.tensors)
+    need(row);
+  // Instances read results of earlier ones only.
+  for (size_t i = instanceNeeded.size(); i-- > 0;)
+    if (instanceNeeded[i])
+      for (uint32_t row : manifest().prepares[i].inputs)
+        need(row);
 
-    EntryNeeds &needs = entryNeeds.emplace_back();
-    for (uint32_t row = 0; row < tensorNeeded.size(); ++row)
-      if (tensorNeeded[row] &&
-          manifest().tensors[row].state == TensorState::Param)
-        needs.params.push_back(row);
-    for (uint32_t i = 0; i < segmentNeeded.size(); ++i)
-      if (segmentNeeded[i])
-        needs.segments.push_back(i);
-    for (uint32_t i = 0; i < instanceNeeded.size(); ++i)
-      if (instanceNeeded[i])
-        needs.instances.push_back(i);
-  }
+  EntryNeeds needs;
+  for (uint32_t row = 0; row < tensorNeeded.size(); ++row)
+    if (tensorNeeded[row] &&
+        manifest().tensors[row].state == TensorState::Param)
+      needs.params.push_back(row);
+  for (uint32_t i = 0; i < segmentNeeded.size(); ++i)
+    if (segmentNeeded[i])
+      needs.segments.push_back(i);
+  for (uint32_t i = 0; i < instanceNeeded.size(); ++i)
+    if (instanceNeeded[i])
+      needs.instances.push_back(i);
+  return needs;
+}
+
+const EntryNeeds &Program::needs(uint32_t entry) {
+  std::lock_guard<std::mutex> lock(mutex);
+  std::unique_ptr<const EntryNeeds> &needs = entryNeeds[entry];
+  if (!needs)
+    needs = std::make_unique<const EntryNeeds>(
+        collectNeeds(manifest().entries[entry]));
+  return *needs;
 }
 
 const void *Program::constant(const Tensor &tensor) const {
@@ -221,8 +229,9 @@ Result<void> Program::verifyTensorSegment(uint32_t segment) const {
 Result<void> Program::verifyEntry(uint32_t entry) {
   if (options.verify != RLX_VERIFY_TOUCHED)
     return {};
+  const EntryNeeds &needed = needs(entry);
   std::lock_guard<std::mutex> lock(mutex);
-  for (uint32_t segment : entryNeeds[entry].segments) {
+  for (uint32_t segment : needed.segments) {
     if (verified[segment])
       continue;
     if (Result<void> intact = verifyTensorSegment(segment); !intact)

@@ -42,7 +42,8 @@ public:
   const std::string &name() const { return displayName; }
   const ProgramInfo &info() const { return tables; }
   uint64_t sizeBytes() const { return opened.fileSizeBytes; }
-  const EntryNeeds &needs(uint32_t entry) const { return entryNeeds[entry]; }
+  /// Worked out by the first call for an entry.
+  const EntryNeeds &needs(uint32_t entry);
 
   /// The bytes of a constant.
   const void *constant(const artifact::Tensor &tensor) const;
@@ -69,7 +70,7 @@ private:
   Fault fault(FaultKind kind, const std::string &text) const {
     return {kind, displayName + ": " + text};
   }
-  void collectNeeds();
+  EntryNeeds collectNeeds(const artifact::Entry &entry) const;
 
   /// Released after `opened`, which refers to it.
   std::shared_ptr<void> memory;
@@ -77,11 +78,13 @@ private:
   ProgramOptions options;
   std::string displayName;
   ProgramInfo tables;
-  std::vector<EntryNeeds> entryNeeds;
   std::unordered_map<std::string_view, uint32_t> paramRows;
 
   mutable std::mutex mutex; // For all below.
   std::unique_ptr<BoundExecutable> executable;
+  /// By entry; null until somebody asks. A file may have so many entries and
+  /// tensors that asking for all while opening would take forever.
+  std::vector<std::unique_ptr<const EntryNeeds>> entryNeeds;
   std::vector<bool> verified;
   uint64_t loadTimeNs;
 };

@@ -5,6 +5,7 @@
 #include "RLX/Artifact/Reader.h"
 #include "TestProgram.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -375,6 +376,39 @@ TEST(Program, CodeMustFitTheManifest) {
                 s.segments[1] = s.segments[2] = Bytes(100, 'x');
               }),
               HasSubstr("the executable for"));
+}
+
+// Opening costs what the manifest holds, not entries times tensors.
+TEST(Program, OpensManyEntries) {
+  TestProgram source;
+  Manifest &manifest = source.manifest;
+  manifest.entries.resize(1);
+  for (int i = 0; i < 150000; ++i) {
+    manifest.entries.push_back(manifest.entries.front());
+    manifest.entries.back().name = "entry" + std::to_string(i);
+    manifest.tensors.push_back(manifest.tensors.front());
+    manifest.tensors.back().name = "weight" + std::to_string(i);
+  }
+  auto timeOf = [](auto work) {
+    auto begin = std::chrono::steady_clock::now();
+    work();
+    return std::chrono::steady_clock::now() - begin;
+  };
+  Bytes encoded = encodeManifest(manifest);
+  auto decoding = timeOf(
+      [&] { EXPECT_TRUE(decodeManifest({encoded.data(), encoded.size()})); });
+  std::vector<AlignedCopy> copies(source.segments.begin(),
+                                  source.segments.end());
+  std::vector<rlx_bytes> spans;
+  for (const AlignedCopy &copy : copies)
+    spans.push_back({copy.span().data, copy.span().sizeBytes});
+  ProgramHandle program;
+  auto opening = timeOf([&] {
+    EXPECT_RLX_OK(rlx_program_open_segments(encoded.data(), encoded.size(),
+                                            spans.data(), spans.size(), nullptr,
+                                            receive(program)));
+  });
+  EXPECT_LT(opening, 10 * decoding);
 }
 
 // A segment is somewhere, unless there is nothing of it.
