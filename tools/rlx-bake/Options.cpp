@@ -4,6 +4,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cstdlib>
 
 using namespace rlx;
 
@@ -106,6 +107,11 @@ void check(const BakeCommand &command) {
     throw CLI::ValidationError(
         "--report", "is about code or a file; leave it out with --compile-to "
                     "import, weights or lowered");
+  const char *hoist = std::getenv("RLX_CACHE_PARAM_INVARIANT");
+  if (hoist && llvm::StringRef(hoist) != "0" && llvm::StringRef(hoist) != "1")
+    throw CLI::ValidationError("RLX_CACHE_PARAM_INVARIANT",
+                               "takes 0 or 1, not '" + std::string(hoist) +
+                                   "'");
 }
 
 } // namespace
