@@ -67,7 +67,7 @@ func.func @no_symbol(%x: tensor<?xf32> {rlx.name = "x"}) -> tensor<?xf32> {
 
 // -----
 
-// expected-error @below {{argument 0 is 'f32' but inputs are tensors of known rank}}
+// expected-error @below {{input 0 is 'f32' but inputs are tensors of known rank}}
 func.func @scalar(%x: f32) {
   return
 }
@@ -82,8 +82,23 @@ func.func private @dynamic_prepare(%x: tensor<?xf32> {rlx.dims = [@n]}) -> tenso
 
 // -----
 
-// expected-error @below {{returns 'f32' but outputs are tensors of known rank}}
+// expected-error @below {{output 0 is 'f32' but outputs are tensors of known rank}}
 func.func @returns_scalar() -> f32 {
   %0 = arith.constant 1.0 : f32
   return %0 : f32
+}
+
+// -----
+
+// expected-error @below {{input 0 is 'tensor<1099511627776x1099511627776x?xf32>', which takes more than 2^63 - 1 bytes}}
+func.func @enormous_input(%x: tensor<1099511627776x1099511627776x?xf32> {rlx.dims = [1099511627776, 1099511627776, @n]}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{output 0 is 'tensor<4611686018427387904xf32>', which takes more than 2^63 - 1 bytes}}
+func.func @enormous_output(%x: tensor<1xf32>) -> tensor<4611686018427387904xf32> {
+  %0 = tensor.empty() : tensor<4611686018427387904xf32>
+  return %0 : tensor<4611686018427387904xf32>
 }

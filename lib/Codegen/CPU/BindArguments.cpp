@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //===- BindArguments.cpp - Buffers and symbols as arguments ---------------===//
 
+#include "Buffers.h"
 #include "FunctionInfo.h"
 #include "Names.h"
 
@@ -16,6 +17,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace rlx {
 #define GEN_PASS_DEF_BINDARGUMENTSPASS
@@ -53,6 +55,21 @@ private:
 };
 
 } // namespace
+
+/// Fails if the sizes that the type knows take more than 2^63 - 1 bytes.
+static LogicalResult checkSize(func::FuncOp func, StringRef what,
+                               unsigned index, Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (!tensor)
+    return func.emitOpError(what) << ' ' << index << " is " << type << " but "
+                                  << what << "s are tensors of known rank";
+  int64_t bytes = getElementBytes(tensor.getElementType());
+  for (int64_t size : tensor.getShape())
+    if (!ShapedType::isDynamic(size) && llvm::MulOverflow(bytes, size, bytes))
+      return func.emitOpError(what) << ' ' << index << " is " << type
+                                    << ", which takes more than 2^63 - 1 bytes";
+  return success();
+}
 
 /// Names the symbols of all inputs.
 LogicalResult Binder::collectSymbols() {
@@ -163,11 +180,8 @@ FailureOr<ExecutableFunction> Binder::run() {
       rngIndices.push_back(i);
       continue;
     }
-    if (!isa<RankedTensorType>(type)) {
-      func.emitOpError("argument ")
-          << i << " is " << type << " but inputs are tensors of known rank";
+    if (failed(checkSize(func, "input", i, type)))
       return failure();
-    }
     if (auto weight = func.getArgAttrOfType<StringAttr>(i, kWeightAttr)) {
       weightIndices.push_back({i, weight});
       continue;
@@ -236,12 +250,9 @@ struct BindArgumentsPass : rlx::impl::BindArgumentsPassBase<BindArgumentsPass> {
   void runOnOperation() override {
     std::vector<ExecutableFunction> functions;
     for (auto func : getOperation().getOps<func::FuncOp>()) {
-      for (Type type : func.getResultTypes())
-        if (!isa<RankedTensorType>(type)) {
-          func.emitOpError("returns ")
-              << type << " but outputs are tensors of known rank";
+      for (auto [i, type] : llvm::enumerate(func.getResultTypes()))
+        if (failed(checkSize(func, "output", i, type)))
           return signalPassFailure();
-        }
       FailureOr<ExecutableFunction> function = Binder(func).run();
       if (failed(function))
         return signalPassFailure();
