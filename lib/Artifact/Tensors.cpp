@@ -18,14 +18,14 @@ constexpr DTypeRow dtypeRows[numDTypes] = {
     {"f32", 4},  {"f16", 2}, {"bf16", 2}, {"f64", 8}, {"i8", 1},
     {"i16", 2},  {"i32", 4}, {"i64", 8},  {"u8", 1},  {"u32", 4},
     {"bool", 1}, {"c64", 8}, {"c128", 16}};
+} // namespace
 
-std::string shapeText(const std::vector<int64_t> &shape) {
+std::string artifact::dimsText(const int64_t *dims, size_t rank) {
   std::string text = "[";
-  for (size_t i = 0; i < shape.size(); ++i)
-    text += (i ? ", " : "") + std::to_string(shape[i]);
+  for (size_t i = 0; i < rank; ++i)
+    text += (i ? ", " : "") + std::to_string(dims[i]);
   return text + "]";
 }
-} // namespace
 
 std::string_view artifact::dtypeName(DType dtype) {
   return dtypeRows[static_cast<unsigned>(dtype)].name;
@@ -67,7 +67,7 @@ Result<uint64_t> artifact::tensorSizeBytes(std::string_view what, DType dtype,
     return Fault{FaultKind::Format,
                  subject + ": layout 'panel64' is for f32 matrices, not for " +
                      std::string(dtypeName(dtype)) + " of shape " +
-                     shapeText(shape)};
+                     dimsText(shape.data(), shape.size())};
 
   // Sizes stay below 2^63, so that offsets computed from them are exact in
   // signed arithmetic too. A zero dim does not excuse an absurd other one.
@@ -75,7 +75,8 @@ Result<uint64_t> artifact::tensorSizeBytes(std::string_view what, DType dtype,
   bool empty = false;
   for (int64_t dim : shape) {
     if (dim < 0)
-      return Fault{FaultKind::Format, subject + ": shape " + shapeText(shape) +
+      return Fault{FaultKind::Format, subject + ": shape " +
+                                          dimsText(shape.data(), shape.size()) +
                                           " has a negative dimension"};
     if (dim == 0) {
       empty = true;
@@ -83,7 +84,8 @@ Result<uint64_t> artifact::tensorSizeBytes(std::string_view what, DType dtype,
     }
     if (__builtin_mul_overflow(product, static_cast<uint64_t>(dim), &product) ||
         product > static_cast<uint64_t>(INT64_MAX))
-      return Fault{FaultKind::Format, subject + ": shape " + shapeText(shape) +
+      return Fault{FaultKind::Format, subject + ": shape " +
+                                          dimsText(shape.data(), shape.size()) +
                                           " takes more than 2^63 bytes"};
   }
   return empty ? uint64_t(0) : product;

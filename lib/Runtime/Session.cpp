@@ -14,13 +14,6 @@ namespace {
 
 constexpr size_t keptPlans = 8;
 
-std::string dimsText(const int64_t *dims, size_t rank) {
-  std::string text = "[";
-  for (size_t i = 0; i < rank; ++i)
-    text += (i ? ", " : "") + std::to_string(dims[i]);
-  return text + "]";
-}
-
 std::string dtypeText(int32_t dtype) {
   if (dtype < 0 || dtype >= static_cast<int32_t>(numDTypes))
     return "dtype number " + std::to_string(dtype);

@@ -18,11 +18,9 @@ uint64_t freshSnapshotId() {
   return ++last;
 }
 
-std::string shapeText(const std::vector<int64_t> &dims) {
-  std::string text = "[";
-  for (size_t i = 0; i < dims.size(); ++i)
-    text += (i ? ", " : "") + std::to_string(dims[i]);
-  return text + "]";
+/// "f32[2, 3]".
+std::string typeText(DType dtype, const std::vector<int64_t> &dims) {
+  return std::string(dtypeName(dtype)) + dimsText(dims.data(), dims.size());
 }
 
 } // namespace
@@ -44,12 +42,11 @@ Result<std::shared_ptr<const void>> WeightSet::accept(const ParamUpdate &update,
                                                       uint32_t row) {
   const Tensor &tensor = owner->manifest().tensors[row];
   if (update.dtype != tensor.dtype || update.dims != tensor.shape)
-    return Fault{FaultKind::Shape,
-                 owner->name() + ": param '" + tensor.name + "' is " +
-                     std::string(dtypeName(tensor.dtype)) +
-                     shapeText(tensor.shape) + ", the value given is " +
-                     std::string(dtypeName(update.dtype)) +
-                     shapeText(update.dims)};
+    return Fault{FaultKind::Shape, owner->name() + ": param '" + tensor.name +
+                                       "' is " +
+                                       typeText(tensor.dtype, tensor.shape) +
+                                       ", the value given is " +
+                                       typeText(update.dtype, update.dims)};
   if (!tensor.sizeBytes)
     return std::shared_ptr<const void>(noElements, [](const void *) {});
   if (!update.data)

@@ -164,6 +164,9 @@ struct Manifest {
 inline constexpr uint64_t leafSizeBytes = uint64_t(1) << 20;
 /// Alignment of segments and of tensors within them.
 inline constexpr uint64_t segmentAlignment = 64;
+/// Dims in messages: "[2, 3]".
+std::string dimsText(const int64_t *dims, size_t rank);
+
 /// Most dims of a tensor or value.
 inline constexpr size_t maxRank = 32;
 
