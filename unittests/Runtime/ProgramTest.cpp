@@ -335,6 +335,25 @@ TEST(Program, ChoosesTheClass) {
   EXPECT_EQ(rlx_program_entry_count(program.get()), 6u);
 }
 
+// A class that the CPU lacks is refused, not run into an illegal instruction.
+TEST(Program, RefusesClassesTheCpuLacks) {
+  if (hostRuns("x86-64-v4"))
+    GTEST_SKIP() << "this machine runs all classes";
+  TestProgram source;
+  ProgramHandle program;
+  rlx_open_options options = sized<rlx_open_options>();
+  options.cpu_class = "x86-64-v4";
+  ASSERT_RLX_OK(source.open(program, &options));
+  EXPECT_THAT(sessionFault(program.get(), RLX_ERR_TARGET),
+              HasSubstr("the cpu_class option asks for 'x86-64-v4', but this "
+                        "CPU is of class '"));
+  ScopedEnvironment environment("RLX_CPU_CLASS", "x86-64-v4");
+  ASSERT_RLX_OK(source.open(program));
+  EXPECT_THAT(sessionFault(program.get(), RLX_ERR_TARGET),
+              HasSubstr("RLX_CPU_CLASS asks for 'x86-64-v4', but this CPU is "
+                        "of class '"));
+}
+
 // Code that does not fit the manifest is never called.
 TEST(Program, CodeMustFitTheManifest) {
   auto faultWith = [](auto change) {
