@@ -6,7 +6,8 @@
 using namespace mlir;
 using namespace rlx;
 
-/// The user's words for a place: `fc1 (mlp.json:3:5)`, not MLIR's syntax.
+/// The user's words for a place: `mlp.json:3:5: node 'fc1': `, not MLIR's
+/// syntax.
 static void printLocation(llvm::raw_ostream &os, Location location) {
   std::string node, place;
   location->walk([&](Location part) {
@@ -38,9 +39,13 @@ DiagnosticCollector::DiagnosticCollector(MLIRContext *context)
         printLocation(os, diagnostic.getLocation());
         os << diagnostic.str();
         for (Diagnostic &note : diagnostic.getNotes()) {
+          std::string message = note.str();
+          // The op as MLIR prints it tells a user nothing.
+          if (StringRef(message).starts_with("see current operation"))
+            continue;
           os << "\nnote: ";
           printLocation(os, note.getLocation());
-          os << note.str();
+          os << message;
         }
         return success();
       }) {}

@@ -8,9 +8,9 @@
 
 #include "RLX/Codegen/CPU/Kernels/KernelArchive.h"
 #include "RLX/Codegen/CPU/Passes.h"
+#include "RLX/Dialect/DiagnosticCollector.h"
 #include "RLX/Support/Error.h"
 
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/ADT/StringExtras.h"
@@ -18,25 +18,6 @@
 
 using namespace mlir;
 using namespace rlx;
-
-/// The text of a diagnostic and its notes.
-static void append(std::string &text, Diagnostic &diagnostic) {
-  llvm::raw_string_ostream stream(text);
-  if (!text.empty())
-    stream << "; ";
-  // Locations in files help; names of ops do too; "unknown" doesn't.
-  if (auto file = diagnostic.getLocation()->findInstanceOf<FileLineColLoc>())
-    stream << file.getFilename().getValue() << ':' << file.getLine() << ": ";
-  else if (auto name = diagnostic.getLocation()->findInstanceOf<NameLoc>())
-    stream << quoteName(name.getName()) << ": ";
-  stream << diagnostic;
-  for (Diagnostic &note : diagnostic.getNotes()) {
-    std::string noteText = note.str();
-    // The IR in the middle of lowering tells a user nothing.
-    if (!StringRef(noteText).starts_with("see current operation"))
-      stream << " (" << noteText << ')';
-  }
-}
 
 /// Lowers `module` to the LLVM dialect, in place.
 static llvm::Error lower(ModuleOp module, const CPUCodegenOptions &options) {
@@ -49,15 +30,10 @@ static llvm::Error lower(ModuleOp module, const CPUCodegenOptions &options) {
   LowerCPUOptions pipeline;
   pipeline.cpuClass = options.cpuClass;
   buildLowerCPUPipeline(passes, pipeline);
-  std::string errors;
-  ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
-      return failure();
-    append(errors, diagnostic);
-    return success();
-  });
+  DiagnosticCollector diagnostics(context);
   if (failed(passes.run(module)))
-    return makeError("cannot generate CPU code: {0}", errors);
+    return makeError("cannot generate CPU code: {0}",
+                     llvm::toString(diagnostics.takeError("a pass failed")));
   return llvm::Error::success();
 }
 
