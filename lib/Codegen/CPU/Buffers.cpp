@@ -161,30 +161,38 @@ int64_t rlx::getElementBytes(Type elementType) {
   return llvm::divideCeil(elementType.getIntOrFloatBitWidth(), 8);
 }
 
-FailureOr<Value> Rematerializer::get(Value value) {
-  if (Value known = mapping.lookupOrNull(value))
-    return known;
-  if (auto arg = dyn_cast<BlockArgument>(value)) {
-    Value result = leaf(arg);
-    if (!result)
-      return emitError(arg.getLoc(), "a size depends on the contents of a "
-                                     "buffer; only symbols can be used");
-    mapping.map(value, result);
-    return result;
-  }
-  Operation *op = value.getDefiningOp();
-  if (!isMemoryEffectFree(op) || op->getNumRegions() != 0 ||
-      llvm::any_of(op->getOperandTypes(), llvm::IsaPred<ShapedType>))
-    return op->emitError("a size or a check depends on '")
-           << op->getName() << "', which is no arithmetic on symbols";
-  for (Value operand : op->getOperands())
-    if (failed(get(operand)))
-      return failure();
-  if (special)
-    if (Value result = special(op)) {
-      mapping.map(value, result);
-      return result;
+FailureOr<Value> Rematerializer::get(Value root) {
+  // With a stack of its own: sizes can depend on each other in long chains.
+  SmallVector<Value> stack = {root};
+  while (!stack.empty()) {
+    Value value = stack.back();
+    if (mapping.contains(value)) {
+      stack.pop_back();
+      continue;
     }
-  builder.clone(*op, mapping);
-  return mapping.lookup(value);
+    if (auto arg = dyn_cast<BlockArgument>(value)) {
+      Value result = leaf(arg);
+      if (!result)
+        return emitError(arg.getLoc(), "a size depends on the contents of a "
+                                       "buffer; only symbols can be used");
+      mapping.map(value, result);
+      continue;
+    }
+    Operation *op = value.getDefiningOp();
+    if (!isMemoryEffectFree(op) || op->getNumRegions() != 0 ||
+        llvm::any_of(op->getOperandTypes(), llvm::IsaPred<ShapedType>))
+      return op->emitError("a size or a check depends on '")
+             << op->getName() << "', which is no arithmetic on symbols";
+    size_t height = stack.size();
+    for (Value operand : llvm::reverse(op->getOperands()))
+      if (!mapping.contains(operand))
+        stack.push_back(operand);
+    if (stack.size() != height)
+      continue;
+    if (Value result = special ? special(op) : Value())
+      mapping.map(value, result);
+    else
+      builder.clone(*op, mapping);
+  }
+  return mapping.lookup(root);
 }

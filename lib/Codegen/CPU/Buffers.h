@@ -51,9 +51,9 @@ public:
   Rematerializer(mlir::OpBuilder &builder, Leaf leaf)
       : builder(builder), leaf(std::move(leaf)) {}
 
-  /// `value` at the insertion point of the builder. Fails, with a diagnostic,
+  /// `root` at the insertion point of the builder. Fails, with a diagnostic,
   /// if it depends on the contents of a buffer.
-  llvm::FailureOr<mlir::Value> get(mlir::Value value);
+  llvm::FailureOr<mlir::Value> get(mlir::Value root);
 
   mlir::IRMapping &getMapping() { return mapping; }
   void setSpecial(Special function) { special = std::move(function); }
