@@ -1,4 +1,6 @@
 // RUN: rlx-opt %s --rlx-lower-cpu=cpu-class=x86-64-v4 | FileCheck %s
+// RUN: not rlx-opt %s --rlx-lower-cpu=cpu-class=x86-64-v9 2>&1 | FileCheck %s --check-prefix=CLASS
+// CLASS: error: no CPU class is called 'x86-64-v9', known: x86-64-v3, x86-64-v4
 
 // The pipeline ends in the LLVM dialect: a plan and a run for each function, one
 // table, and one symbol that is visible outside.

@@ -4,11 +4,14 @@
 #include "FunctionInfo.h"
 #include "Names.h"
 
+#include "RLX/Codegen/CPU/Kernels/KernelArchive.h"
 #include "RLX/Codegen/CPU/Passes.h"
 #include "RLX/Runtime/Abi.h"
+#include "RLX/Support/Error.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace rlx {
 #define GEN_PASS_DEF_EMITEXECUTABLEPASS
@@ -169,6 +172,12 @@ struct EmitExecutablePass
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (!llvm::is_contained(kernelCpuClasses(), cpuClass)) {
+      module.emitError("no CPU class is called ")
+          << quoteName(cpuClass)
+          << ", known: " << llvm::join(kernelCpuClasses(), ", ");
+      return signalPassFailure();
+    }
     // Everything is private but the query; what has no body is in the library
     // of kernels.
     for (auto func : module.getOps<LLVM::LLVMFuncOp>()) {
