@@ -33,7 +33,7 @@ OpFoldResult ShapeResolver::getDim(Value tensor, int64_t dim) const {
 }
 
 OpFoldResult ShapeResolver::getRepresentative(OpFoldResult size) const {
-  while (auto value = dyn_cast<Value>(size)) {
+  while (auto value = llvm::dyn_cast_if_present<Value>(size)) {
     auto found = representatives.find(value);
     if (found == representatives.end())
       break;
