@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "RLX/Pipelines/Session.h"
+#include "ArtifactBuilder.h"
 #include "ArtifactContent.h"
 #include "RLX/Artifact/Manifest.h"
 #include "RuntimeStatus.h"
-#include <cstring>
 
 using namespace rlx;
 
@@ -75,10 +75,9 @@ alignPacked(const artifact::ArtifactDesc &desc,
     if (reinterpret_cast<uintptr_t>(bytes.data) % artifact::segmentAlignment ==
         0)
       continue;
-    auto copy = llvm::WritableMemoryBuffer::getNewUninitMemBuffer(
-        bytes.size_bytes, tensor.name, llvm::Align(artifact::segmentAlignment));
-    std::memcpy(copy->getBufferStart(), bytes.data, bytes.size_bytes);
-    aligned.push_back(std::move(copy));
+    aligned.push_back(copyAligned(
+        {static_cast<const char *>(bytes.data), size_t(bytes.size_bytes)},
+        tensor.name));
     bytes.data = aligned.back()->getBufferStart();
   }
 }
