@@ -96,7 +96,6 @@ private:
   llvm::Error addEntry(func::FuncOp func, const ExecutableFunction *code);
   llvm::Expected<artifact::Value> makeValue(func::FuncOp func, bool isInput,
                                             unsigned index, Type type,
-                                            ArrayAttr dims,
                                             const artifact::Entry &entry);
   llvm::Expected<uint32_t> getTensor(StringRef name);
   llvm::Error setConstant(artifact::Tensor &tensor, ConstantOp constant);
@@ -193,8 +192,6 @@ llvm::Expected<uint32_t> ContentBuilder::getTensor(StringRef name) {
     return makeError("weight {0} has an element type that files can't store",
                      quoteName(name));
   tensor.state = artifact::TensorState::Param;
-  if (isa_and_present<PreparedOp>(leaf))
-    tensor.state = artifact::TensorState::Prepared;
   if (auto origin =
           leaf ? leaf->getAttrOfType<ArrayAttr>(kOriginAttr) : ArrayAttr())
     tensor.origin = llvm::join(
@@ -227,7 +224,6 @@ llvm::Error ContentBuilder::addPrepares() {
       if (!row)
         return row.takeError();
       artifact::Tensor &tensor = manifest.tensors[*row];
-      // Also where only other instances read it, so that no op says what it is.
       tensor.state = artifact::TensorState::Prepared;
       tensor.instance = manifest.prepares.size();
       tensor.output = output;
@@ -240,8 +236,7 @@ llvm::Error ContentBuilder::addPrepares() {
 
 llvm::Expected<artifact::Value>
 ContentBuilder::makeValue(func::FuncOp func, bool isInput, unsigned index,
-                          Type type, ArrayAttr dims,
-                          const artifact::Entry &entry) {
+                          Type type, const artifact::Entry &entry) {
   artifact::Value value;
   StringRef given =
       isInput ? getArgName(func, index) : getResultName(func, index);
@@ -259,6 +254,8 @@ ContentBuilder::makeValue(func::FuncOp func, bool isInput, unsigned index,
                      entry.name, text);
   }
   value.dtype = *dtype;
+  ArrayAttr dims =
+      isInput ? getArgDims(func, index) : getResultDims(func, index);
   for (auto [axis, size] : llvm::enumerate(tensor.getShape())) {
     if (!ShapedType::isDynamic(size)) {
       value.dims.push_back(artifact::Dim::fixed(size));
@@ -285,16 +282,15 @@ llvm::Error ContentBuilder::addEntry(func::FuncOp func,
       entry.symbols.push_back(symbol.first.str());
   }
   for (auto [index, type] : llvm::enumerate(func.getArgumentTypes())) {
-    llvm::Expected<artifact::Value> value = makeValue(
-        func, /*isInput=*/true, index, type, getArgDims(func, index), entry);
+    llvm::Expected<artifact::Value> value =
+        makeValue(func, /*isInput=*/true, index, type, entry);
     if (!value)
       return value.takeError();
     entry.inputs.push_back(std::move(*value));
   }
   for (auto [index, type] : llvm::enumerate(func.getResultTypes())) {
     llvm::Expected<artifact::Value> value =
-        makeValue(func, /*isInput=*/false, index, type,
-                  getResultDims(func, index), entry);
+        makeValue(func, /*isInput=*/false, index, type, entry);
     if (!value)
       return value.takeError();
     entry.outputs.push_back(std::move(*value));
